@@ -82,10 +82,8 @@ export async function documentOf(
   { isRedacted = true, ...given }: DocumentOptions = {},
 ): Promise<string> {
   const recording = await record(entries, given);
-  const tokensAtEnd = recording.report.end.tokens.with;
-  const policies = (['every-turn', 'batched'] as const).map((policy) => {
-    return { policy, requests: recording.requests, tokensAtEnd };
-  });
+  const { report } = recording;
+  const policies = (['every-turn', 'batched'] as const).map((policy) => ({ policy, report }));
   const page = createReportPage(recording, LABELS[`${isRedacted}`], policies, given);
   return renderPage(page, await readPageAssets());
 }

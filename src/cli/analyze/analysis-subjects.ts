@@ -4,6 +4,7 @@
 import type { ContentBlock } from '../../index.js';
 import type { Subject } from '../measure/call-subject.js';
 import { callOf } from '../measure/entry-difference.js';
+import { textOf } from '../replay/edit-row.js';
 
 const EXCERPT_LENGTH = 160;
 
@@ -12,21 +13,11 @@ export function subjectOfBlock(
   block: ContentBlock,
   ofCalls: ReadonlyMap<string, Subject>,
 ): Subject {
-  switch (block.type) {
-    case 'tool_call':
-    case 'tool_response':
-      return copiedSubject(ofCalls.get(callOf(block).callId ?? '') ?? null);
-    case 'text':
-      return { path: null, excerpt: excerptOf(block.text) };
-    case 'thinking':
-      return { path: null, excerpt: excerptOf(block.thought) };
-    case 'code':
-      return { path: null, excerpt: excerptOf(block.code) };
-    case 'media':
-      return { path: block.filename ?? null, excerpt: block.mimeType };
-    case 'opaque':
-      return { path: null, excerpt: block.kind };
-  }
+  const { callId } = callOf(block);
+  if (callId !== null) return copiedSubject(ofCalls.get(callId) ?? null);
+  if (block.type === 'media') return { path: block.filename ?? null, excerpt: block.mimeType };
+  if (block.type === 'opaque') return { path: null, excerpt: block.kind };
+  return { path: null, excerpt: excerptOf(textOf(block)) };
 }
 
 /** Copies the subject of a call. */

@@ -11,7 +11,7 @@ import { RECLAIM_RULES } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
 import { groupBy, sumsOf } from '../measure/aggregate.js';
-import { addInput } from '../replay/money.js';
+import { sumInput } from '../replay/money.js';
 import { sumPairs } from '../replay/replay-totals.js';
 
 export const EXAMPLES_PER_RULE = 3;
@@ -21,7 +21,7 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
   return {
     ...sumsOf(sessions, ['entries', 'modelCalls']),
     tokens: sumPairs(sessions.map(({ tokens }) => tokens)),
-    money: addInput(sessions.map(({ money }) => money)),
+    money: sumInput(sessions.map(({ money }) => money)),
     input: sumPairs(sessions.map(({ input }) => input)),
     categories: CATEGORIES.map((category) => {
       const those = sessions

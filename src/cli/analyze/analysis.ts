@@ -1,7 +1,8 @@
 // Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure functions.
 
 import type { IContent } from '../../index.js';
-import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
+import { CATEGORIES, compositionOf, sharesOf } from '../measure/composition.js';
+import type { Composition } from '../measure/composition.js';
 import { addTo, sumOf } from '../measure/aggregate.js';
 import { reclaimedBy } from '../replay/edit-row.js';
 import type { Recording } from '../replay/recording.js';
@@ -45,8 +46,10 @@ export function analyzeRecording(recording: Recording): SessionAnalysis {
       reasons: reasonsOf(entry, at),
     }));
   });
-  const after = new Composition();
-  for (const { entry } of left) after.add(entry, tokensOf(entry));
+  const after = compositionOf(
+    left.map(({ entry }) => entry),
+    tokensOf,
+  );
   return {
     file: report.file,
     format: report.format,

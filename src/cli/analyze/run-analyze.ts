@@ -1,10 +1,12 @@
 // Runs `analyze`: finds the files, analyzes them, prints the result.
 
+import { availableParallelism } from 'node:os';
 import { runExplain } from './run-explain.js';
-import { setupOf, withSessions } from '../replay/play-file.js';
-import type { Playing } from '../replay/play-file.js';
-import type { ReplaySetup } from '../replay/replay-session.js';
+import { playFiles, setupOf, withSessions } from '../replay/play-file.js';
+import type { PlayedFiles, Playing } from '../replay/play-file.js';
+import type { ReplayOptions, ReplaySetup } from '../replay/replay-session.js';
 import { exitCodeOfFolder } from '../replay/run-replay.js';
+import type { SessionFiles } from '../replay/session-files.js';
 import { contentLabel } from '../terminal/content-label.js';
 import type { Fail } from '../terminal/options.js';
 import { EXIT } from '../terminal/exit-codes.js';
@@ -12,9 +14,9 @@ import { printMessage, printText } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
 import type { AnalyzeArguments } from './analyze-command.js';
-import type { AnalysisReport } from './analysis-report.js';
+import { analyzeRecording } from './analysis.js';
+import type { AnalysisReport, SessionAnalysis } from './analysis-report.js';
 import { sumAnalyses } from './analysis-totals.js';
-import { analyzeFiles } from './analyze-sessions.js';
 import { renderAnalysis } from './render-analysis.js';
 import { renderSuggestion } from './suggestion.js';
 
@@ -56,15 +58,33 @@ async function analyze(
   setup: ReplaySetup,
   { signal, progress, ...found }: Playing,
 ): Promise<AnalysisReport> {
-  const { contextLimit = null, recencyRetention = null } = setup;
+  const { contextLimit = null, recency = null } = setup;
   const { sessions, unread } = await analyzeFiles(found, { ...setup, signal, progress });
   return {
     reportVersion: 1,
     path,
     isFolder: found.isFolder,
-    settings: { contextLimit, recencyRetention },
+    settings: { contextLimit, recencyRetention: recency },
     sessions,
     totals: sumAnalyses(sessions),
     unread,
   };
+}
+
+const MAX_THREADS = 8;
+
+/**
+ * Analyzes files, a few at a time, so that parsing on the calling thread overlaps with counting on worker threads; most tokens first.
+ *
+ * @throws as `playFiles` does.
+ */
+export async function analyzeFiles(
+  found: SessionFiles,
+  options: ReplayOptions,
+): Promise<PlayedFiles<SessionAnalysis>> {
+  const { threads = Math.min(MAX_THREADS, availableParallelism()) } = options;
+  // One more file than threads, so that one file is parsed while each thread counts another.
+  const play = { ...options, threads, doing: 'analyzing', atOnce: threads + 1 };
+  const { sessions, unread } = await playFiles(found, play, analyzeRecording);
+  return { sessions: sessions.toSorted((a, b) => b.tokens.without - a.tokens.without), unread };
 }

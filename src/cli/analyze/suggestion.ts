@@ -36,8 +36,8 @@ export function renderSuggestion(
   ];
   const code = settingsSnippet(
     {
-      ...{ strategy: 'high-density', threshold: null, preserveThreshold: null },
-      ...{ topPreserveThreshold: null, summarizer: null, workspaceRoot },
+      strategy: 'high-density',
+      workspaceRoot,
       contextLimit: settings.contextLimit,
       recencyRetention: settings.recencyRetention,
     },

@@ -5,7 +5,7 @@ import { PRUNING_RULES } from '../../density.js';
 import type { ContentBlock, EntryChange, IContent } from '../../index.js';
 import type { BlockExplanation, EntryExplanation, RuleEdit, RuleName } from '../../density.js';
 import { blockDifferences, callOf, identityOf } from './entry-difference.js';
-import type { BlockDifference } from './entry-difference.js';
+import type { BlockDifference, HistoryDifference } from './entry-difference.js';
 import { groupBy } from './aggregate.js';
 
 /** The effects of compressions, in the order of reports, with the singular and plural of the removed items. */
@@ -153,58 +153,44 @@ function attributeInclusions(
 }
 
 /** Facts about a compression that its entries do not show. */
-export interface CompressionOrigin {
+interface CompressionOrigin {
   /** Whether a model's summary replaces what was removed. */
   readonly isByModel: boolean;
-  /** Entries that earlier compressions inserted. Removing one is not counted as an item. */
-  readonly inserted: ReadonlySet<IContent>;
+  /** Whether an earlier compression inserted an entry. Removing one is not counted as an item. */
+  readonly isInserted: (entry: IContent) => boolean;
 }
 
 /**
- * Attributes a compression, given the whole history before and after it. Inserted entries, such as a summary, get attributions
- * with `before: null`, so that their tokens reduce the sum.
+ * Attributes a compression. Inserted entries, such as a summary, get attributions with `before: null`, so that their tokens reduce
+ * the sum.
  */
 export function attributeCompression(
-  before: readonly IContent[],
-  after: readonly IContent[],
-  { isByModel, inserted }: CompressionOrigin,
+  { removed, added, successors }: HistoryDifference,
+  { isByModel, isInserted }: CompressionOrigin,
 ): readonly Attribution[] {
   const rule = isByModel ? 'folded-entry' : 'dropped-entry';
-  const kept = new Set(after);
-  const former = new Set(before);
-  const added = new Set(after.filter((entry) => !former.has(entry)));
-  const byIdentity = new Map<string, IContent>();
-  for (const entry of added) {
-    for (const identity of entry.blocks.map(identityOf)) {
-      if (identity !== undefined) byIdentity.set(identity, entry);
-    }
-  }
-  const toolOf = (entry: IContent): ContentBlock | null =>
-    entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
-  const attributions: Attribution[] = [];
-  for (const entry of before) {
-    if (kept.has(entry)) continue;
-    const successor = entry.blocks
-      .map((block) => byIdentity.get(identityOf(block) ?? ''))
-      .find((found) => found !== undefined);
-    if (successor === undefined) {
-      const items = inserted.has(entry) ? 0 : 1;
-      attributions.push(compressed(rule, toolOf(entry), items, entry, null));
-      continue;
-    }
-    added.delete(successor);
-    for (const { tool, ...blocks } of blockDifferences(entry.blocks, successor.blocks)) {
-      const [from, to] = [withBlocks(entry, blocks.before), withBlocks(entry, blocks.after)];
-      const isShrunk = blocks.after.length > 0;
-      attributions.push(
-        compressed(isShrunk ? 'summarized-result' : 'dropped-entry', tool, 1, from, to),
-      );
-    }
-  }
-  for (const entry of added) {
-    attributions.push(compressed(rule, toolOf(entry), 0, null, entry));
-  }
-  return attributions;
+  const replacements = new Set(successors.values());
+  const inserted = added.filter((entry) => !replacements.has(entry));
+  return [
+    ...removed.flatMap((entry) => {
+      const successor = successors.get(entry);
+      if (successor !== undefined) return attributeReplacement(entry, successor);
+      return compressed(rule, toolOf(entry), isInserted(entry) ? 0 : 1, entry, null);
+    }),
+    ...inserted.map((entry) => compressed(rule, toolOf(entry), 0, null, entry)),
+  ];
+}
+
+function attributeReplacement(entry: IContent, successor: IContent): readonly Attribution[] {
+  return blockDifferences(entry.blocks, successor.blocks).map(({ tool, before, after }) => {
+    const rule = after.length > 0 ? 'summarized-result' : 'dropped-entry';
+    return compressed(rule, tool, 1, withBlocks(entry, before), withBlocks(entry, after));
+  });
+}
+
+/** Returns the first call or response of an entry. */
+function toolOf(entry: IContent): ContentBlock | null {
+  return entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
 }
 
 function compressed(

@@ -39,30 +39,18 @@ export interface BlockShare {
 
 /** Running sums over the entries that were added and not yet removed. */
 export class Composition {
-  /** One list of shares per addition, because a history may contain the same object twice. */
-  readonly #shares = new Map<IContent, (readonly BlockShare[])[]>();
   readonly #tokens = zeros();
   readonly #blocks = zeros();
   readonly #tools = new Map<string, ToolShare>();
 
   /** Adds an entry with its tokens. */
   add(entry: IContent, tokens: number): void {
-    const shares = sharesOf(entry, tokens);
-    const former = this.#shares.get(entry);
-    if (former === undefined) this.#shares.set(entry, [shares]);
-    else former.push(shares);
-    for (const share of shares) this.#change(share, 1);
+    for (const share of sharesOf(entry, tokens)) this.#change(share, 1);
   }
 
-  /** Removes an entry. @throws RangeError if it was not added. */
-  remove(entry: IContent): void {
-    const added = this.#shares.get(entry);
-    const shares = added?.pop();
-    if (shares === undefined) {
-      throw new RangeError('Expected an entry that was added; this one was not.');
-    }
-    if (added?.length === 0) this.#shares.delete(entry);
-    for (const share of shares) this.#change(share, -1);
+  /** Removes an entry that was added with the same tokens. */
+  remove(entry: IContent, tokens: number): void {
+    for (const share of sharesOf(entry, tokens)) this.#change(share, -1);
   }
 
   /** Tokens by category, with all categories in order. They sum up to the tokens of the entries. */
@@ -94,6 +82,16 @@ export class Composition {
     if (present.calls === 0 && present.resultTokens === 0) this.#tools.delete(tool);
     else this.#tools.set(tool, present);
   }
+}
+
+/** Returns the composition of a history. */
+export function compositionOf(
+  entries: readonly IContent[],
+  tokensOf: (entry: IContent) => number,
+): Composition {
+  const composition = new Composition();
+  for (const entry of entries) composition.add(entry, tokensOf(entry));
+  return composition;
 }
 
 /**

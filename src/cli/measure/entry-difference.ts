@@ -1,7 +1,7 @@
-// The difference between two versions of an entry, by tool call.
+// The difference between two versions of an entry, by tool call, and between two versions of a history.
 
 import { isToolCallBlock, isToolResponseBlock } from '../../index.js';
-import type { ContentBlock, ToolCallBlock, ToolResponseBlock } from '../../index.js';
+import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../index.js';
 import { groupBy } from './aggregate.js';
 
 /** Blocks that belong together, before and after an edit. */
@@ -49,6 +49,38 @@ export function blockDifferences(
   return rest.length === 0 && addedRest.length === 0
     ? differences
     : [...differences, { tool: null, before: rest, after: addedRest }];
+}
+
+/** What a compression changed. Kept entries are the same objects. */
+export interface HistoryDifference {
+  readonly removed: readonly IContent[];
+  readonly added: readonly IContent[];
+  /** The added entry that replaces a removed one: it has the same call or response. */
+  readonly successors: ReadonlyMap<IContent, IContent>;
+}
+
+/** Compares a history before and after a compression. */
+export function historyDifference(
+  before: readonly IContent[],
+  after: readonly IContent[],
+): HistoryDifference {
+  const [former, kept] = [new Set(before), new Set(after)];
+  const removed = before.filter((entry) => !kept.has(entry));
+  const added = after.filter((entry) => !former.has(entry));
+  const byIdentity = new Map(
+    added.flatMap((entry) => identitiesOf(entry).map((identity) => [identity, entry])),
+  );
+  const successors = new Map<IContent, IContent>();
+  for (const entry of removed) {
+    const found = identitiesOf(entry).find((identity) => byIdentity.has(identity));
+    const successor = byIdentity.get(found ?? '');
+    if (successor !== undefined) successors.set(entry, successor);
+  }
+  return { removed, added, successors };
+}
+
+function identitiesOf({ blocks }: IContent): readonly string[] {
+  return blocks.map(identityOf).filter((identity) => identity !== undefined);
 }
 
 /** Returns the identity with the tool name, because blocks of different tools in one entry may have the same id. */

@@ -6,7 +6,7 @@ import type { BlockPlace, EntryExplanation } from '../../density.js';
 import type { IContent } from '../../index.js';
 import { attributeCompression, attributePass } from '../measure/attribution.js';
 import type { Attribution } from '../measure/attribution.js';
-import { identityOf } from '../measure/entry-difference.js';
+import { historyDifference } from '../measure/entry-difference.js';
 import type { EditCause, RecordedStep } from './session-recorder.js';
 
 /** A step with attributed edits. */
@@ -64,12 +64,10 @@ export function attributeSteps(
 class Attributor {
   readonly landed = new Map<number, LandedExplanation>();
   readonly #explains: boolean;
-  /** Entries that compressions inserted. */
-  readonly #inserted = new Set<IContent>();
+  /** Index of each entry in the transcript. Entries that a compression inserted have none. */
+  readonly #origins = new Map<IContent, number>();
   #added: IContent[] = [];
   #known: IContent[] = [];
-  /** Index in the transcript for each entry of `#known`. */
-  #origins: (number | null)[] = [];
   #played = 0;
   #turn = 0;
 
@@ -82,7 +80,7 @@ class Attributor {
       case 'entry':
         this.#added.push(step.entry);
         this.#known.push(step.entry);
-        this.#origins.push(this.#played);
+        this.#origins.set(step.entry, this.#played);
         this.#played += 1;
         return step;
       case 'preflight':
@@ -99,23 +97,29 @@ class Attributor {
 
   /** Ends the context and begins another one. */
   endContext(): RecordedContext {
-    const ended = { added: this.#added, remaining: this.#known, origins: this.#origins };
-    [this.#added, this.#known, this.#origins] = [[], [], []];
+    const ended = { added: this.#added, remaining: this.#known, origins: this.#knownOrigins() };
+    [this.#added, this.#known] = [[], []];
     return ended;
+  }
+
+  #knownOrigins(): readonly (number | null)[] {
+    return this.#known.map((entry) => this.#origins.get(entry) ?? null);
   }
 
   #takePass({ cause, pass, density }: Extract<RecordedStep, { kind: 'pass' }>): AttributedStep {
     const { changes, edits } = pass;
     const before = this.#known;
     const explain = this.#explains ? explainDensity(before, density).explain : undefined;
-    for (const { index } of changes) {
+    const origins = explain === undefined ? [] : this.#knownOrigins();
+    for (const { index, after } of changes) {
       const explained = explain?.(index);
-      this.#land(index, explained ? placedIn(explained, this.#origins) : null);
+      this.#land(before[index], after, explained ? placedIn(explained, origins) : null);
     }
     const byIndex = new Map(changes.map(({ index, after }) => [index, after]));
-    const stays = (_: unknown, index: number): boolean => byIndex.get(index) !== null;
-    this.#known = before.map((entry, index) => byIndex.get(index) ?? entry).filter(stays);
-    this.#origins = this.#origins.filter(stays);
+    this.#known = before.flatMap((entry, index) => {
+      const after = byIndex.get(index);
+      return after === null ? [] : [after ?? entry];
+    });
     return {
       kind: 'edit',
       cause,
@@ -129,26 +133,27 @@ class Attributor {
     cause,
     after,
   }: Extract<RecordedStep, { kind: 'compression' }>): AttributedStep {
-    const before = this.#known;
-    const isByModel = cause.step === 'compressed' && cause.isByModel;
-    const attributions = attributeCompression(before, after, {
-      isByModel,
-      inserted: new Set(this.#inserted),
+    const difference = historyDifference(this.#known, after);
+    const attributions = attributeCompression(difference, {
+      isByModel: cause.step === 'compressed' && cause.isByModel,
+      isInserted: (entry) => !this.#origins.has(entry),
     });
-    for (const each of attributions) {
-      if (each.before === null && each.after !== null) this.#inserted.add(each.after);
-    }
-    const kept = new Set(after);
-    for (const [index, entry] of before.entries()) if (!kept.has(entry)) this.#land(index, null);
-    this.#origins = originsIn(after, before, this.#origins);
+    const { removed, added, successors } = difference;
+    for (const entry of removed) this.#land(entry, successors.get(entry) ?? null, null);
     this.#known = [...after];
-    const removed = without(before, after);
-    return { kind: 'edit', cause, attributions, removed, added: without(after, before) };
+    return { kind: 'edit', cause, attributions, removed, added };
   }
 
-  #land(index: number, explanation: EntryExplanation | null): void {
-    const origin = this.#origins[index] ?? null;
-    if (origin !== null) this.landed.set(origin, { turn: this.#turn, explanation });
+  /** Notes the edit of an entry. What replaces the entry has the same place in the transcript. */
+  #land(
+    entry: IContent | undefined,
+    after: IContent | null,
+    explanation: EntryExplanation | null,
+  ): void {
+    const origin = entry && this.#origins.get(entry);
+    if (origin === undefined) return;
+    this.landed.set(origin, { turn: this.#turn, explanation });
+    if (after !== null && !this.#origins.has(after)) this.#origins.set(after, origin);
   }
 }
 
@@ -171,42 +176,6 @@ export function placedIn(
       ),
     ),
   };
-}
-
-/** Returns the transcript index of each entry of `after`, matched to `before` by reference, else by a shared call or result. */
-function originsIn(
-  after: readonly IContent[],
-  before: readonly IContent[],
-  origins: readonly (number | null)[],
-): (number | null)[] {
-  const known = new Map<IContent | string, number | null>();
-  for (const [at, entry] of before.entries()) {
-    const origin = origins[at] ?? null;
-    known.set(entry, origin);
-    for (const block of entry.blocks) {
-      const identity = identityOf(block);
-      if (identity !== undefined) known.set(identity, origin);
-    }
-  }
-  return after.map(
-    (entry) =>
-      known.get(entry) ??
-      entry.blocks
-        .map((block) => known.get(identityOf(block) ?? ''))
-        .find((origin) => origin !== undefined) ??
-      null,
-  );
-}
-
-/** Returns the multiset difference of two lists. */
-function without(entries: readonly IContent[], others: readonly IContent[]): readonly IContent[] {
-  const left = new Map<IContent, number>();
-  for (const entry of others) left.set(entry, (left.get(entry) ?? 0) + 1);
-  return entries.filter((entry) => {
-    const count = left.get(entry) ?? 0;
-    left.set(entry, count - 1);
-    return count <= 0;
-  });
 }
 
 /** Returns the entries of a step whose tokens are needed. */

@@ -2,27 +2,14 @@
 
 import type { ContentBlock, IContent } from '../../index.js';
 import type { BlockExplanation } from '../../density.js';
-import type { ReclaimRule, Attribution } from '../measure/attribution.js';
-import { namePaths } from '../measure/call-subject.js';
+import type { ReclaimRule } from '../measure/attribution.js';
 import type { Subject } from '../measure/call-subject.js';
-import { groupBy, sumOf } from '../measure/aggregate.js';
+import { groupBy, sumsOf } from '../measure/aggregate.js';
 import type { EditCause } from './session-recorder.js';
-
-/** A part of an edit, with its tokens. */
-export interface RecordedEdit {
-  /** Index of the turn: a model call, or the preflight after the last one. */
-  readonly turn: number;
-  readonly cause: EditCause;
-  readonly attribution: Attribution;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-  /** Subject of the edited call, if known. */
-  readonly subject: Subject | null;
-}
 
 /** One row of a list of edits. */
 export interface EditRow {
-  /** Index of the turn. */
+  /** Index of the turn: a model call, or the preflight after the last one. */
   readonly turn: number;
   readonly cause: EditCause;
   readonly rule: ReclaimRule;
@@ -32,6 +19,7 @@ export interface EditRow {
   readonly callId: string | null;
   readonly tool: string | null;
   readonly speaker: IContent['speaker'];
+  /** Subject of the edited call, or the removed inclusions; `null` if neither is known. */
   readonly subject: Subject | null;
   /** Number of items in reports: 0 for entries that this or an earlier edit inserted. */
   readonly items: number;
@@ -41,35 +29,23 @@ export interface EditRow {
   readonly before: readonly IContent[];
 }
 
-/** Combines the parts of an edit that belong to the same call and rule into one row. Each part without a call is a row of its own. */
-export function rowsOf(edits: readonly RecordedEdit[]): readonly EditRow[] {
-  const groups = groupBy<RecordedEdit, unknown>(edits, (edit) => {
-    const { rule, callId } = edit.attribution;
-    return callId === null ? edit : `${edit.turn} ${edit.cause.step} ${rule} ${callId}`;
+/** Combines the parts of an edit that belong to the same call and rule. Parts without a call stay rows of their own. */
+export function combinedRows(parts: readonly EditRow[]): readonly EditRow[] {
+  const groups = groupBy<EditRow, unknown>(parts, (part) => {
+    const { turn, cause, rule, callId } = part;
+    return callId === null ? part : `${turn} ${cause.step} ${rule} ${callId}`;
   });
-  return Array.from(groups.values(), (parts) => {
-    const [{ turn, cause, subject, attribution }] = parts;
-    const { rule, callId, toolName, includedPaths, before, after } = attribution;
-    const reasons = parts.map((edit) => edit.attribution.why);
+  return Array.from(groups.values(), (group) => {
+    const [first] = group;
     // Prefer the reason of a rule: parts that were removed only along with others have the rule `none`.
-    const why = reasons.find((reason) => reason !== null && reason.rule !== 'none');
+    const telling = group.find(({ why }) => why !== null && why.rule !== 'none');
     return {
-      ...{ turn, cause, rule, callId },
-      why: why ?? reasons[0] ?? null,
-      tool: toolName,
-      speaker: (before ?? after)?.speaker ?? 'human',
-      subject: subject ?? subjectOfPaths(includedPaths),
-      items: sumOf(parts, (edit) => edit.attribution.items),
-      tokensBefore: sumOf(parts, ({ tokensBefore }) => tokensBefore),
-      tokensAfter: sumOf(parts, ({ tokensAfter }) => tokensAfter),
-      before: parts.flatMap((edit) => edit.attribution.before ?? []),
+      ...first,
+      ...sumsOf(group, ['items', 'tokensBefore', 'tokensAfter']),
+      why: (telling ?? first).why,
+      before: group.flatMap(({ before }) => before),
     };
   });
-}
-
-function subjectOfPaths(paths: readonly string[]): Subject | null {
-  const path = namePaths(paths);
-  return path === null ? null : { path, excerpt: null };
 }
 
 /** Returns the reclaimed tokens of a row; negative if the replacement is longer. */
@@ -92,7 +68,8 @@ export function excerptOf({ before }: EditRow, maxLength: number): string {
 const INVISIBLE =
   /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
 
-function textOf(block: ContentBlock): string {
+/** Returns the content of a block as text. */
+export function textOf(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
       return block.text;

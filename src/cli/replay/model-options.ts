@@ -7,11 +7,10 @@ import type { CompressionStrategyName, Summarizer } from '../../index.js';
 import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
 import type { Fail } from '../terminal/options.js';
 import { createChatCompletionsModel } from './chat-completions-model.js';
+import type { SummarizerSettings } from './replay-report.js';
 
-/** Parsed options about a model. */
-export interface ModelArguments {
-  readonly strategy: CompressionStrategyName;
-  readonly contextLimit?: number | undefined;
+/** Parsed options that name a model. */
+export interface ModelNames {
   readonly baseUrl?: string;
   readonly model?: string;
   readonly apiKeyEnv?: string;
@@ -19,13 +18,22 @@ export interface ModelArguments {
   readonly fallbackToTruncation?: boolean;
 }
 
+/** Parsed options that decide on the model. */
+export interface ModelArguments extends ModelNames {
+  readonly strategy: CompressionStrategyName;
+  readonly contextLimit?: number | undefined;
+}
+
 /** The chosen model. */
-export interface ModelChoice {
-  readonly baseUrl: string;
-  readonly model: string;
-  /** Context window of this model, in tokens. */
-  readonly contextLimit: number;
+interface ModelChoice {
+  readonly settings: SummarizerSettings;
   readonly apiKey: string | undefined;
+}
+
+/** The model that writes summaries, and what the report says about it. */
+export interface PlayedSummarizer {
+  readonly summarizer: Summarizer;
+  readonly settings: SummarizerSettings;
 }
 
 /** Returns the model that the options choose; `null` if the strategy needs none. @throws what `fail` throws. */
@@ -35,7 +43,9 @@ export function readModelChoice(
   fail: Fail,
 ): ModelChoice | null {
   if (!getCompressionStrategy(given.strategy).requiresLLM) {
-    const useless = namesOf(given);
+    const useless = Object.entries(OPTIONS).flatMap(([key, option]) =>
+      key in given ? option : [],
+    );
     if (useless.length === 0) return null;
     return fail(
       `--strategy ${given.strategy} uses no model: drop ${useless.join(', ')}, or choose a strategy ` +
@@ -57,9 +67,12 @@ export function readModelChoice(
   }
   if (model.trim() === '') return fail('--model: expected a model name.');
   return {
-    baseUrl,
-    model,
-    contextLimit: given.summarizerContextLimit ?? given.contextLimit ?? UNKNOWN_CONTEXT_LIMIT,
+    settings: {
+      baseUrl,
+      model,
+      contextLimit: given.summarizerContextLimit ?? given.contextLimit ?? UNKNOWN_CONTEXT_LIMIT,
+      fallbackToTruncation: given.fallbackToTruncation ?? false,
+    },
     apiKey: readKey(given.apiKeyEnv, environment, fail),
   };
 }
@@ -67,15 +80,14 @@ export function readModelChoice(
 /** Context window to assume if none is given, in tokens. */
 const UNKNOWN_CONTEXT_LIMIT = 128_000;
 
-function namesOf(given: ModelArguments): readonly string[] {
-  return [
-    ...(given.baseUrl === undefined ? [] : ['--base-url']),
-    ...(given.model === undefined ? [] : ['--model']),
-    ...(given.apiKeyEnv === undefined ? [] : ['--api-key-env']),
-    ...(given.summarizerContextLimit === undefined ? [] : ['--summarizer-context-limit']),
-    ...(given.fallbackToTruncation === undefined ? [] : ['--fallback-to-truncation']),
-  ];
-}
+/** The options that name a model, as the user writes them. */
+const OPTIONS: Readonly<Record<keyof ModelNames, string>> = {
+  baseUrl: '--base-url',
+  model: '--model',
+  apiKeyEnv: '--api-key-env',
+  summarizerContextLimit: '--summarizer-context-limit',
+  fallbackToTruncation: '--fallback-to-truncation',
+};
 
 /** Reads the API key. Errors do not quote the option's value: it may be the key itself. */
 function readKey(
@@ -102,11 +114,14 @@ function readKey(
 const MAX_RETRIES = 2;
 const RETRY_DELAY_MS = 500;
 
-/** Creates the summarizer of a model. */
-export function createSummarizer(choice: ModelChoice): Summarizer {
-  return fromLanguageModel(createChatCompletionsModel(choice), {
-    contextLimit: choice.contextLimit,
+/** Creates the summarizer of a model, if one was chosen. */
+export function createSummarizer(choice: ModelChoice | null): PlayedSummarizer | undefined {
+  if (choice === null) return undefined;
+  const { settings, apiKey } = choice;
+  const summarizer = fromLanguageModel(createChatCompletionsModel({ ...settings, apiKey }), {
+    contextLimit: settings.contextLimit,
     maxRetries: MAX_RETRIES,
     retryDelayMs: RETRY_DELAY_MS,
   });
+  return { summarizer, settings };
 }

@@ -22,21 +22,7 @@ export interface InputSum {
   readonly dollars: number;
 }
 
-/** One model request, as sent with ctxfold and as it would have been sent without. */
-export interface RecordedRequest {
-  /** When the model answered, in milliseconds since the epoch; `null` if not recorded. */
-  readonly atMs: number | null;
-  /** Whether an edit changed the prefix that the previous request had sent. */
-  readonly isRewrite: boolean;
-  /** Whether the uncompacted request would have read nothing from the prompt cache. */
-  readonly isCold: boolean;
-  readonly with: InputSum;
-  readonly without: InputSum;
-  /** Dollars saved by rule; savings of no rule are under `other`. */
-  readonly savedBy: Readonly<Record<string, number>>;
-}
-
-/** Sums over requests, with ctxfold and without. */
+/** Sums over model requests, as sent with ctxfold and as they would have been sent without. */
 export interface InputSums {
   readonly requests: number;
   readonly with: InputSum;
@@ -45,6 +31,14 @@ export interface InputSums {
   readonly rewrites: number;
   /** Dollars saved by rule, with the rest under `other`. They sum up to `without.dollars - with.dollars`. */
   readonly savedBy: Readonly<Record<string, number>>;
+}
+
+/** One model request. */
+export interface RecordedRequest extends InputSums {
+  /** When the model answered, in milliseconds since the epoch; `null` if not recorded. */
+  readonly atMs: number | null;
+  /** Whether the uncompacted request would have read nothing from the prompt cache. */
+  readonly isCold: boolean;
 }
 
 /** The price of most requests of a session, and its source. */
@@ -83,7 +77,8 @@ export function requestsOf(
     return {
       atMs: entries[entry]?.metadata?.timestamp ?? null,
       isCold: cacheReadTokens === 0,
-      isRewrite: costs.rewrites > (former?.rewrites ?? 0),
+      requests: 1,
+      rewrites: costs.rewrites - (former?.rewrites ?? 0),
       with: {
         sentTokens: tokens.with,
         cacheReadTokens: read(costs, former),
@@ -101,15 +96,8 @@ export function requestsOf(
   });
 }
 
-/** Returns the sums over requests. */
-export function sumInput(requests: readonly RecordedRequest[]): InputSums {
-  return addInput(
-    requests.map((request) => ({ ...request, requests: 1, rewrites: request.isRewrite ? 1 : 0 })),
-  );
-}
-
-/** Returns the totals of several sums, such as those of all sessions of a folder. */
-export function addInput(sums: readonly InputSums[]): InputSums {
+/** Returns the totals of several requests or sums, such as those of all sessions of a folder. */
+export function sumInput(sums: readonly InputSums[]): InputSums {
   const side = (key: 'with' | 'without'): InputSum =>
     sumsOf(
       sums.map((sum) => sum[key]),

@@ -42,24 +42,12 @@ export function withSessions<Result>(
 
 /** Returns the replay setup for the options of a command. @throws what `fail` throws if an option is invalid. */
 export function setupOf({ price, ...given }: PlayArguments, fail: Fail): ReplaySetup {
-  const { recency, workspace, removalLog, fallbackToTruncation = false } = given;
-  const known = price === undefined ? undefined : readPrice(price, fail);
-  const choice = readModelChoice(given, process.env, fail);
+  const { removalLog } = given;
   return {
     ...given,
-    price: known,
-    recencyRetention: recency,
-    workspaceRoot: workspace,
-    removalsFile: removalLog === undefined ? undefined : resolve(removalLog),
-    summarizer:
-      choice === null
-        ? undefined
-        : {
-            summarizer: createSummarizer(choice),
-            baseUrl: choice.baseUrl,
-            model: choice.model,
-            fallbackToTruncation,
-          },
+    price: price === undefined ? undefined : readPrice(price, fail),
+    removalLog: removalLog === undefined ? undefined : resolve(removalLog),
+    summarizer: createSummarizer(readModelChoice(given, process.env, fail)),
   };
 }
 

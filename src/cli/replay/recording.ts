@@ -4,15 +4,15 @@
 import type { DensityConfig } from '../../density.js';
 import type { IContent, Session, ToolCatalog, ToolCallBlock } from '../../index.js';
 import type { Attribution } from '../measure/attribution.js';
-import { subjectOfCall } from '../measure/call-subject.js';
+import { namePaths, subjectOfCall } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
-import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
+import { CATEGORIES, Composition, compositionOf, sharesOf } from '../measure/composition.js';
 import { addTo } from '../measure/aggregate.js';
 import type { ReplayReport } from './replay-report.js';
 import { attributeSteps, entriesOf } from './attributed-steps.js';
 import type { AttributedStep, LandedExplanation, RecordedContext } from './attributed-steps.js';
-import { rowsOf } from './edit-row.js';
-import type { EditRow, RecordedEdit } from './edit-row.js';
+import { combinedRows } from './edit-row.js';
+import type { EditRow } from './edit-row.js';
 import { requestsOf } from './money.js';
 import type { RecordedRequest } from './money.js';
 import { ResultLives } from './result-lives.js';
@@ -24,8 +24,9 @@ import type { EditCause, SessionRecorder } from './session-recorder.js';
 export interface Recorded {
   /** Tokens by category after the edits of each turn, in the order of `CATEGORIES`. */
   readonly turns: readonly (readonly number[])[];
-  readonly edits: readonly RecordedEdit[];
-  /** The edits, combined into one row per call and rule. */
+  /** The parts of each edit, by call, response and rule. */
+  readonly edits: readonly EditRow[];
+  /** The same, with a call and its response in one row. */
   readonly rows: readonly EditRow[];
   /** All tool names and call ids, for which reports check whether redaction hides any. */
   readonly names: ReadonlySet<string>;
@@ -73,25 +74,25 @@ export async function recordingOf(
   const tokensOf = (entry: IContent): number => tokens.get(entry) ?? 0;
   const walk = new RecordingWalk(density.toolCatalog ?? {}, tokensOf);
   for (const step of steps) walk.take(step);
+  const added = contexts.flatMap((context) => context.added);
   return {
     ...walk.result(),
-    requests: requestsOf(preflights, walk.added),
-    model: modelOf(walk.added),
+    everything: compositionOf(added, tokensOf),
+    requests: requestsOf(preflights, added),
+    model: modelOf(added),
     ...{ contexts, landed, density, tokensOf },
   };
 }
 
 /** Accumulates the figures of all steps, in order. */
 class RecordingWalk {
-  readonly added: IContent[] = [];
   readonly #tokensOf: (entry: IContent) => number;
   readonly #catalog: ToolCatalog;
-  readonly #everything = new Composition();
   readonly #present = new Composition();
   readonly #subjects = new Map<string, Subject>();
   readonly #lives = new ResultLives();
   readonly #turns: (readonly number[])[] = [];
-  readonly #edits: RecordedEdit[] = [];
+  readonly #edits: EditRow[] = [];
   readonly #names = new Set<string>();
 
   constructor(catalog: ToolCatalog, tokensOf: (entry: IContent) => number) {
@@ -105,25 +106,22 @@ class RecordingWalk {
       const { byCategory } = this.#present;
       this.#turns.push(CATEGORIES.map((category) => byCategory.get(category) ?? 0));
     } else if (step.kind === 'context') {
-      for (const entry of step.ended.remaining) this.#present.remove(entry);
+      for (const entry of step.ended.remaining) this.#remove(entry);
       this.#lives.endContext(this.#turns.length);
     } else {
-      for (const entry of step.removed) this.#change(entry, -1);
-      for (const entry of step.added) this.#change(entry, 1);
+      for (const entry of step.removed) this.#remove(entry);
+      for (const entry of step.added) this.#present.add(entry, this.#tokensOf(entry));
       for (const attribution of step.attributions) this.#takeEdit(step.cause, attribution);
     }
   }
 
-  #change(entry: IContent, by: 1 | -1): void {
-    if (by === 1) this.#present.add(entry, this.#tokensOf(entry));
-    else this.#present.remove(entry);
+  #remove(entry: IContent): void {
+    this.#present.remove(entry, this.#tokensOf(entry));
   }
 
   #takeEntry(entry: IContent): void {
     const tokens = this.#tokensOf(entry);
-    this.added.push(entry);
-    this.#everything.add(entry, tokens);
-    this.#change(entry, 1);
+    this.#present.add(entry, tokens);
     for (const { block, tokens: part } of sharesOf(entry, tokens)) {
       if (block?.type === 'tool_call') this.#takeCall(block);
       if (block?.type !== 'tool_response') continue;
@@ -141,7 +139,7 @@ class RecordingWalk {
   }
 
   #takeEdit(cause: EditCause, attribution: Attribution): void {
-    const { before, after, callId } = attribution;
+    const { rule, why, callId, toolName: tool, includedPaths, items, before, after } = attribution;
     const tokensOf = (entry: IContent | null): number =>
       entry === null ? 0 : this.#tokensOf(entry);
     // If no block of this part is left but its entry stays, the per-entry overhead was not reclaimed: exclude it from both counts.
@@ -149,11 +147,12 @@ class RecordingWalk {
     this.#lives.edit(attribution, this.#turns.length);
     this.#edits.push({
       turn: this.#turns.length,
-      cause,
-      attribution,
+      ...{ cause, rule, why, callId, tool, items },
+      speaker: (before ?? after)?.speaker ?? 'human',
+      subject: this.#subjects.get(callId ?? '') ?? subjectOfPaths(includedPaths),
       tokensBefore: tokensOf(before) - frame,
       tokensAfter: tokensOf(after) - frame,
-      subject: this.#subjects.get(callId ?? '') ?? null,
+      before: before === null ? [] : [before],
     });
   }
 
@@ -161,14 +160,18 @@ class RecordingWalk {
     return {
       turns: this.#turns,
       edits: this.#edits,
-      rows: rowsOf(this.#edits),
+      rows: combinedRows(this.#edits),
       names: this.#names,
       subjects: this.#subjects,
-      everything: this.#everything,
       atEnd: this.#present,
       lives: this.#lives.all,
     };
   }
+}
+
+function subjectOfPaths(paths: readonly string[]): Subject | null {
+  const path = namePaths(paths);
+  return path === null ? null : { path, excerpt: null };
 }
 
 function modelOf(entries: readonly IContent[]): string | null {

@@ -14,7 +14,7 @@ import {
   shortenStart,
   wrap,
 } from '../terminal/text-layout.js';
-import { addInput, moneySentences } from './money.js';
+import { moneySentences, sumInput } from './money.js';
 import type { InputSums, TokenPair } from './money.js';
 import { renderSessions } from './render-tables.js';
 import { stopMessage } from './replay-report.js';
@@ -56,7 +56,7 @@ export function folderReport(
       entries: sumOf(sessions, ({ entries }) => entries),
       modelCalls: sumOf(sessions, ({ modelCalls }) => modelCalls.length),
       end: sumPairs(sessions.map(({ end }) => end.tokens)),
-      money: addInput(sessions.map(({ money }) => money)),
+      money: sumInput(sessions.map(({ money }) => money)),
       input: sumPairs(sessions.map(({ input }) => input)),
     },
     unread,

@@ -18,15 +18,15 @@ import { TRANSCRIPT_FORMATS } from '../../main/formats/transcript.js';
 
 /** Parsed options for playing a session. */
 export interface PlayArguments extends ModelArguments {
-  readonly format?: TranscriptFormat;
-  readonly threshold?: number;
-  readonly preserveThreshold?: number;
-  readonly topPreserveThreshold?: number;
-  readonly recency?: number;
-  readonly workspace?: string;
+  readonly format?: TranscriptFormat | undefined;
+  readonly threshold?: number | undefined;
+  readonly preserveThreshold?: number | undefined;
+  readonly topPreserveThreshold?: number | undefined;
+  readonly recency?: number | undefined;
+  readonly workspace?: string | undefined;
   readonly offload: OffloadMode;
-  readonly threads?: number;
-  readonly removalLog?: string;
+  readonly threads?: number | undefined;
+  readonly removalLog?: string | undefined;
   readonly price?: string;
 }
 

@@ -88,8 +88,8 @@ export interface WarningGroup {
   readonly places: readonly string[];
 }
 
-/** Settings that affect the figures of a replay. `null` stands for the default of the strategy or the library. */
-export interface PlayedSettings {
+/** Settings of the replay. `null` stands for the default of the strategy or the library. */
+export interface ReplaySettings {
   readonly strategy: CompressionStrategyName;
   readonly threshold: number | null;
   readonly preserveThreshold: number | null;
@@ -98,10 +98,6 @@ export interface PlayedSettings {
   readonly recencyRetention: number | null;
   /** `null` for strategies without a model. */
   readonly summarizer: SummarizerSettings | null;
-}
-
-/** Settings of the replay. */
-export interface ReplaySettings extends PlayedSettings {
   /** The given window, or that of the model that the session names. */
   readonly contextLimit: number;
   readonly offload: OffloadMode;

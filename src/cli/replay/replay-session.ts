@@ -2,17 +2,12 @@
 
 import { createCompactor, modelPrice } from '../../index.js';
 import { readRemovals } from '../../removal-log.js';
-import type {
-  Compactor,
-  CompressionStrategyName,
-  ModelPrice,
-  OffloadMode,
-  SessionOptions,
-  Summarizer,
-} from '../../index.js';
+import type { Compactor, ModelPrice, SessionOptions } from '../../index.js';
 import type { Transcript } from '../../transcripts.js';
 import { LoopMonitor } from './loop-monitor.js';
 import type { ReadSessionOptions } from './session-files.js';
+import type { ModelNames, PlayedSummarizer } from './model-options.js';
+import type { PlayArguments } from './replay-command.js';
 import type { RemovalsReport, ReplayReport, ReplaySettings } from './replay-report.js';
 import { SummarizerMeter } from './summarizer-meter.js';
 import { recordingOf } from './recording.js';
@@ -24,26 +19,12 @@ import { PlayClock, playEntries } from './session-player.js';
 import { sumInput } from './money.js';
 import type { UsedPrice } from './money.js';
 
-/** The options of a compactor that commands expose. */
-export interface ReplaySetup extends Pick<ReadSessionOptions, 'format'> {
-  /** @default that of the model that the transcript names */
-  readonly contextLimit?: number | undefined;
-  readonly offload: OffloadMode;
-  readonly strategy: CompressionStrategyName;
-  /** @default as recorded, else the working directory */
-  readonly workspaceRoot?: string | undefined;
-  readonly threshold?: number | undefined;
-  readonly preserveThreshold?: number | undefined;
-  readonly topPreserveThreshold?: number | undefined;
-  /** Results to keep per tool; enables recency pruning. */
-  readonly recencyRetention?: number | undefined;
-  readonly threads?: number | undefined;
+/** The options of a command, with the price and the model that they name. */
+export interface ReplaySetup extends Omit<PlayArguments, 'price' | keyof ModelNames> {
   /** Price of all models. @default the known prices of the models that the transcript names */
   readonly price?: ModelPrice | undefined;
   /** Required by strategies with a model. */
-  readonly summarizer?: SummarizerOptions | undefined;
-  /** Path of the removal log. @default no removal log */
-  readonly removalsFile?: string | undefined;
+  readonly summarizer?: PlayedSummarizer | undefined;
 }
 
 /** How to play one transcript. */
@@ -51,18 +32,9 @@ export interface ReplayOptions extends ReplaySetup, ReadSessionOptions {
   /** A compactor from `createReplayCompactor` with the same options. Its requests to a summarizer are not metered. @default a new one */
   readonly compactor?: Compactor | undefined;
   /** Options that override those of the session, to compare edit policies. */
-  readonly session?: Pick<SessionOptions, 'edits' | 'minReclaimTokens' | 'density'> | undefined;
+  readonly session?: Pick<SessionOptions, 'edits' | 'density'> | undefined;
   /** Whether to explain edits. Takes about as long as one more density pass per edit. @default false */
   readonly explains?: boolean | undefined;
-}
-
-/** The model that writes summaries, with its description for the report. */
-export interface SummarizerOptions {
-  readonly summarizer: Summarizer;
-  readonly baseUrl: string;
-  readonly model: string;
-  /** Whether truncation replaces a failed summary. */
-  readonly fallbackToTruncation: boolean;
 }
 
 const PRICE_OF_ZERO: ModelPrice = { name: '', input: 0, cacheRead: 0, cacheWrite: 0 };
@@ -76,7 +48,6 @@ export function createReplayCompactor(setup: ReplaySetup): Compactor {
   const price = setup.price ?? { ...ASSUMED_PRICE, leastCachedTokens: undefined };
   return createCompactor({
     contextLimit: setup.contextLimit,
-    workspaceRoot: setup.workspaceRoot,
     offload: setup.offload,
     threads: setup.threads,
     // 1 disables requesting summaries ahead: replayed turns follow at once, so no summary would be ready when needed. A replay with a
@@ -128,8 +99,8 @@ async function replayIn(
   options: ReplayOptions,
   meter?: SummarizerMeter,
 ): Promise<Recording> {
-  const workspaceRoot = options.workspaceRoot ?? transcript.workspaceRoot;
-  const { removalsFile, signal, progress, explains = false } = options;
+  const workspaceRoot = options.workspace ?? transcript.workspaceRoot;
+  const { removalLog, signal, progress, explains = false } = options;
   const onProgress = progress?.begin(transcript.entries.length, 'replaying', 'entries');
   const { density, ...edits } = options.session ?? {};
   const clock = new PlayClock();
@@ -137,7 +108,7 @@ async function replayIn(
   const session = await compactor.createSession({
     ...edits,
     density: { ...(workspaceRoot !== undefined && { workspaceRoot }), ...density },
-    removalLogPath: removalsFile,
+    removalLogPath: removalLog,
     now: clock.now,
   });
   try {
@@ -156,10 +127,13 @@ async function replayIn(
       workspaceRoot: workspaceRoot ?? null,
       settings: { ...reportedSettings(options), contextLimit },
       entries: transcript.entries.length,
-      ...replayTotals(recorder, recorded.rows, contextLimit),
+      exceeded: recorder.exceeded,
+      compressionFailure: recorder.compressionFailure,
+      playedEntries: recorder.playedEntries,
+      ...replayTotals(recorder.preflights, recorded.rows, contextLimit),
       money: { ...sumInput(recorded.requests), price: usedPrice(options.price, recorded.model) },
       removals:
-        removalsFile === undefined ? null : await countRemovals(removalsFile, session.sessionId),
+        removalLog === undefined ? null : await countRemovals(removalLog, session.sessionId),
       mainThread: { ...eventLoop, ...recorder.preflightTimes() },
       offload,
       failures: recorder.failures,
@@ -171,25 +145,16 @@ async function replayIn(
   }
 }
 
-function reportedSettings(options: ReplaySetup): Omit<ReplaySettings, 'contextLimit'> {
-  const { summarizer } = options;
+function reportedSettings(setup: ReplaySetup): Omit<ReplaySettings, 'contextLimit'> {
   return {
-    strategy: options.strategy,
-    threshold: options.threshold ?? null,
-    preserveThreshold: options.preserveThreshold ?? null,
-    topPreserveThreshold: options.topPreserveThreshold ?? null,
-    recencyRetention: options.recencyRetention ?? null,
-    offload: options.offload,
-    threads: options.threads ?? null,
-    summarizer:
-      summarizer === undefined
-        ? null
-        : {
-            baseUrl: summarizer.baseUrl,
-            model: summarizer.model,
-            contextLimit: summarizer.summarizer.contextLimit,
-            fallbackToTruncation: summarizer.fallbackToTruncation,
-          },
+    strategy: setup.strategy,
+    threshold: setup.threshold ?? null,
+    preserveThreshold: setup.preserveThreshold ?? null,
+    topPreserveThreshold: setup.topPreserveThreshold ?? null,
+    recencyRetention: setup.recency ?? null,
+    offload: setup.offload,
+    threads: setup.threads ?? null,
+    summarizer: setup.summarizer?.settings ?? null,
   };
 }
 

@@ -14,7 +14,7 @@ import type { TokenPair } from './money.js';
 import { NO_USE, sumUse } from './summarizer-meter.js';
 import { reclaimedBy } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
-import type { SessionRecorder } from './session-recorder.js';
+import type { RecordedPreflight } from './session-recorder.js';
 
 /** Maximum number of largest items. */
 const LARGEST_ITEMS = 10;
@@ -29,28 +29,17 @@ const NO_PREFLIGHT: ModelCall = {
   waitMs: 0,
 };
 
-type Totals = Pick<
-  ReplayReport,
-  | 'exceeded'
-  | 'compressionFailure'
-  | 'playedEntries'
-  | 'modelCalls'
-  | 'end'
-  | 'input'
-  | 'firstCallOverLimit'
-  | 'reclaimed'
-  | 'largest'
-  | 'summarizer'
->;
+type Totals =
+  'modelCalls' | 'end' | 'input' | 'firstCallOverLimit' | 'reclaimed' | 'largest' | 'summarizer';
 
 /** Sums up a recording. The last preflight belongs to no model call: it shows the end of the session. */
 export function replayTotals(
-  { preflights: taken, exceeded, compressionFailure, playedEntries }: SessionRecorder,
+  recorded: readonly RecordedPreflight[],
   rows: readonly EditRow[],
   contextLimit: number,
-): Totals {
+): Pick<ReplayReport, Totals> {
   const rowsByTurn = groupBy(rows, ({ turn }) => turn);
-  const preflights = taken.map(({ busyMs: _, costs: __, ...preflight }, at): ModelCall => ({
+  const preflights = recorded.map(({ busyMs: _, costs: __, ...preflight }, at): ModelCall => ({
     ...preflight,
     edits: totalsOf(rowsByTurn.get(at) ?? []),
   }));
@@ -58,9 +47,6 @@ export function replayTotals(
   const { entry: _, ...end } = preflights.at(-1) ?? NO_PREFLIGHT;
   const overLimit = preflights.findIndex(({ tokens }) => tokens.without > contextLimit);
   return {
-    exceeded,
-    compressionFailure,
-    playedEntries,
     modelCalls,
     end,
     input: sumPairs(modelCalls.map(({ tokens }) => tokens)),

@@ -4,10 +4,14 @@ import { inspect } from 'node:util';
 import type { EphemeralSettings } from '../../index.js';
 import { SETTINGS_REGISTRY } from '../../settings.js';
 import type { UsedPrice } from './money.js';
-import type { PlayedSettings } from './replay-report.js';
+import type { ReplaySettings } from './replay-report.js';
+
+/** Settings that affect the figures of a replay. */
+type PlayedSettings = Pick<ReplaySettings, 'strategy'> &
+  Partial<Omit<ReplaySettings, 'contextLimit'>>;
 
 /** The settings for the code. */
-export interface SnippetSettings extends PlayedSettings {
+interface SnippetSettings extends PlayedSettings {
   /** Context window in tokens; `null` if the model decides. */
   readonly contextLimit: number | null;
   /** @default the working directory */
@@ -22,7 +26,7 @@ export function ephemeralSettings(given: PlayedSettings): EphemeralSettings {
     'compression.preserveThreshold': given.preserveThreshold ?? undefined,
     'compression.topPreserveThreshold': given.topPreserveThreshold ?? undefined,
     'compression.fallbackToTruncation': given.summarizer?.fallbackToTruncation,
-    'compression.density.recencyPruning': given.recencyRetention !== null,
+    'compression.density.recencyPruning': typeof given.recencyRetention === 'number',
     'compression.density.recencyRetention': given.recencyRetention ?? undefined,
   };
 }
@@ -49,11 +53,11 @@ export function settingsSnippet(given: SnippetSettings, price?: UsedPrice): stri
           ...settings.map(([key, value]) => `    '${key}': ${literal(value)},`),
           '  },',
         ]),
-    ...(given.summarizer === null
-      ? []
-      : [
+    ...(given.summarizer
+      ? [
           '  // summarizer: fromLanguageModel(yourModel, { contextLimit }), required by this strategy',
-        ]),
+        ]
+      : []),
   ];
   return [
     `import { createCompactor } from 'ctxfold';`,

@@ -10,16 +10,15 @@ import {
 } from '../terminal/text-layout.js';
 import { figureRow, headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
-import { formatDollars, formatSaving, savedByRule, sumInput } from '../replay/money.js';
+import { formatDollars, formatSaving, savedByRule } from '../replay/money.js';
 import type { InputSum, InputSums, RecordedRequest } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 
 /** Returns the section. */
 export function cacheSection(page: ReportPage): Markup {
   const { recording, policies } = page;
-  const { requests } = recording;
+  const { requests, report } = recording;
   if (requests.length === 0) return NOTHING;
-  const input = sumInput(requests);
   const cold = requests.filter(({ isCold }, at) => isCold && at > 0).length;
   return html`<section aria-labelledby="h-cache">
     <h2 id="h-cache">Cost and cache</h2>
@@ -36,7 +35,7 @@ export function cacheSection(page: ReportPage): Markup {
     </ul>
     ${bars(requests)}
     <div class="pair">
-      ${sums(input)} ${policies.length < 2 ? NOTHING : policyTable(page, input)}
+      ${sums(report.money)} ${policies.length < 2 ? NOTHING : policyTable(page)}
     </div>
   </section>`;
 }
@@ -54,7 +53,7 @@ function bars(requests: readonly RecordedRequest[]): Markup {
   const line = requests
     .map(({ without }, at) => `${at === 0 ? 'M0 ' : 'V'}${y(without.sentTokens)}H${at + 1}`)
     .join('');
-  const rewrites = requests.flatMap(({ isRewrite }, at) => (isRewrite ? [at] : []));
+  const rewrites = requests.flatMap((request, at) => (request.rewrites > 0 ? [at] : []));
   const label = `Input of each of ${requests.length} calls; the table below has the totals.`;
   return html`<div class="steps">
     <span class="top">${formatCompact(top)}</span>
@@ -108,7 +107,7 @@ const POLICIES: Readonly<Record<EditPolicy, string>> = {
   'at-birth': 'only unsent content',
 };
 
-function policyTable({ recording, policies }: ReportPage, { without }: InputSums): Markup {
+function policyTable({ recording: { report: replay }, policies }: ReportPage): Markup {
   const row = (name: Markup, sum: InputSum, rewrites: number, tokensAtEnd: number): Markup =>
     figureRow(name, [
       formatDollars(sum.dollars),
@@ -123,11 +122,10 @@ function policyTable({ recording, policies }: ReportPage, { without }: InputSums
     ...headCells(['cost', 'tokens sent', 'from cache', 'rewrites', 'at the end'], 'number'),
   ];
   const rows = [
-    row(html`no edits`, without, 0, recording.report.end.tokens.without),
-    ...policies.map(({ policy, requests, tokensAtEnd }) => {
-      const { with: sum, rewrites } = sumInput(requests);
+    row(html`no edits`, replay.money.without, 0, replay.end.tokens.without),
+    ...policies.map(({ policy, report: { money, end } }) => {
       const name = html`<code>${policy}</code> <span class="faint">${POLICIES[policy]}</span>`;
-      return row(name, sum, rewrites, tokensAtEnd);
+      return row(name, money.with, money.rewrites, end.tokens.with);
     }),
   ];
   const caption = 'Edit policies compared';

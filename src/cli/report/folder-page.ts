@@ -17,13 +17,7 @@ import { filterBar } from './filter-bar.js';
 import { headlineSection } from './headline-section.js';
 import { figureRow, headCells, html, named, NOTHING, percent, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
-import {
-  addInput,
-  formatDollars,
-  formatSaving,
-  pricesSentence,
-  sumInput,
-} from '../replay/money.js';
+import { formatDollars, formatSaving, pricesSentence, sumInput } from '../replay/money.js';
 import type { Recording } from '../replay/recording.js';
 
 /** Digest of one session. */
@@ -78,7 +72,7 @@ export function folderSession(
 
 /** Returns the content of the page. */
 export function folderSections({ title, isRedacted, sessions, unreadFiles }: FolderPage): Markup {
-  const input = addInput(sessions.map((session) => session.input));
+  const input = sumInput(sessions.map((session) => session.input));
   const facts = [
     formatNumberOf(sessions.length, 'session'),
     formatNumberOf(input.requests, 'model call'),
@@ -95,7 +89,7 @@ function daySection(sessions: readonly FolderSession[]): Markup {
     .map(([day, those]) => ({
       day,
       sessions: those.length,
-      input: addInput(those.map(([, input]) => input)),
+      input: sumInput(those.map(([, input]) => input)),
     }))
     .sort((a, b) => (a.day < b.day ? -1 : 1));
   if (days.length === 0) return NOTHING;

@@ -15,14 +15,11 @@ import type { EditRow } from '../replay/edit-row.js';
 import type { EditCause } from '../replay/session-recorder.js';
 import type { Recording } from '../replay/recording.js';
 import type { EditPolicy } from '../../index.js';
-import type { RecordedRequest } from '../replay/money.js';
 
-/** The figures of a session under one edit policy. */
-export interface PolicyFigures {
+/** The report of a session under one edit policy. */
+export interface PolicyReport {
   readonly policy: EditPolicy;
-  readonly requests: readonly RecordedRequest[];
-  /** Tokens of the history at the end. */
-  readonly tokensAtEnd: number;
+  readonly report: ReplayReport;
 }
 
 /** The data of a page. */
@@ -35,7 +32,7 @@ export interface ReportPage {
   readonly rows: readonly EditRow[];
   readonly chart: ChartData;
   /** The compared edit policies; fewer than two get no table. */
-  readonly policies: readonly PolicyFigures[];
+  readonly policies: readonly PolicyReport[];
 }
 
 interface Layer {
@@ -59,7 +56,7 @@ export const LAYERS: readonly [Layer, ...Layer[]] = [
 export function createReportPage(
   recording: Recording,
   label: ContentLabel,
-  policies: readonly PolicyFigures[],
+  policies: readonly PolicyReport[],
   {
     title = label.ofPath(recording.report.file),
     contextLimit = null,

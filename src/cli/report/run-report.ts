@@ -9,6 +9,7 @@ import { renderPage, renderFolderPage, TITLE } from './render-page.js';
 import { readPageAssets } from './page-document.js';
 import { createReportPage } from './report-page.js';
 import { playFiles, setupOf, withSessions } from '../replay/play-file.js';
+import type { ReplayReport } from '../replay/replay-report.js';
 import { replaySession } from '../replay/replay-session.js';
 import { exitCodeOfFolder, exitCodeOfReplay } from '../replay/run-replay.js';
 import { assertNotRecordedSession, readSession } from '../replay/session-files.js';
@@ -17,8 +18,8 @@ import { printText, STANDARD_STREAM } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCount } from '../terminal/text-layout.js';
 import { getCompressionStrategy } from '../../strategies.js';
-import type { CompressionStrategyName, EditPolicy } from '../../index.js';
-import type { PolicyFigures } from './report-page.js';
+import type { EditPolicy } from '../../index.js';
+import type { PolicyReport } from './report-page.js';
 import { folderSession } from './folder-page.js';
 import type { Recording } from '../replay/recording.js';
 
@@ -42,8 +43,8 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
     if (!found.isFolder) {
       const transcript = await readSession(path, options);
       const recording = await replaySession(path, transcript, { ...options, explains: true });
-      const compared = { ...options, removalsFile: undefined, offload: 'inline' } as const;
-      const policies = await comparePolicies(recording, given.strategy, (edits) =>
+      const compared = { ...options, removalLog: undefined, offload: 'inline' } as const;
+      const policies = await comparePolicies(recording.report, (edits) =>
         replaySession(path, transcript, { ...compared, session: { edits } }),
       );
       const page = createReportPage(recording, label, policies, given);
@@ -78,24 +79,18 @@ const POLICIES = ['auto', 'every-turn', 'at-birth'] as const;
 /** The edit policies are not compared on longer sessions, because each policy takes one more replay. */
 const MAX_COMPARED_ENTRIES = 3_000;
 
-/** Plays the session again for each other edit policy. Returns no figures if the strategy needs a model or the session is too long. */
+/** Plays the session again for each other edit policy. Returns no reports if the strategy needs a model or the session is too long. */
 async function comparePolicies(
-  { report, requests }: Recording,
-  strategy: CompressionStrategyName,
+  report: ReplayReport,
   play: (policy: EditPolicy) => Promise<Recording>,
-): Promise<readonly PolicyFigures[]> {
-  const [first, ...others] = POLICIES;
-  if (report.entries > MAX_COMPARED_ENTRIES || getCompressionStrategy(strategy).requiresLLM)
+): Promise<readonly PolicyReport[]> {
+  const { entries, settings } = report;
+  if (entries > MAX_COMPARED_ENTRIES || getCompressionStrategy(settings.strategy).requiresLLM)
     return [];
-  const figures: PolicyFigures[] = [
-    { policy: first, requests, tokensAtEnd: report.end.tokens.with },
-  ];
-  for (const policy of others) {
-    const played = await play(policy);
-    const tokensAtEnd = played.report.end.tokens.with;
-    figures.push({ policy, requests: played.requests, tokensAtEnd });
-  }
-  return figures;
+  const [first, ...others] = POLICIES;
+  const compared: PolicyReport[] = [{ policy: first, report }];
+  for (const policy of others) compared.push({ policy, report: (await play(policy)).report });
+  return compared;
 }
 
 /** Adds the purpose and the path to errors of the file system, which name only the failed operation. */

@@ -3,7 +3,7 @@
 // back to an earlier message.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { LineFormat, RecordReader } from './format.js';
+import type { Format, RecordReader } from './format.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { addAnthropicMessage } from './anthropic-content.js';
 import { ClaudeBranch } from './claude-branch.js';
@@ -63,7 +63,7 @@ class ClaudeCodeReader implements RecordReader {
    * Records of subagents before the first one of the main conversation. If none follows, the file is
    * that subagent's own. Files that begin like this are short.
    */
-  #sidechain: { readonly record: JsonRecord; readonly place: TranscriptPlace }[] = [];
+  #sidechain: BranchMessage[] = [];
 
   constructor(history: HistoryAssembler) {
     this.#history = history;
@@ -95,13 +95,11 @@ class ClaudeCodeReader implements RecordReader {
       this.#dropSidechain();
       this.#take(record, type, place);
     } else if (this.#hasMainRecord) this.#history.tally(SIDECHAIN);
-    else this.#sidechain.push({ record, place });
+    else this.#sidechain.push({ record, role: type, place });
   }
 
   finish(): void {
-    for (const { record, place } of this.#sidechain) {
-      this.#readMessage({ record, role: record['type'] === 'user' ? 'user' : 'assistant', place });
-    }
+    for (const message of this.#sidechain) this.#readMessage(message);
     this.#endBranch();
   }
 
@@ -192,7 +190,7 @@ function modelMetadata(record: JsonRecord, message: JsonRecord): ContentMetadata
 }
 
 /** Sessions of Claude Code. */
-export const CLAUDE_CODE: LineFormat<'claude-code'> = {
+export const CLAUDE_CODE: Format<'claude-code'> = {
   name: 'claude-code',
   // Keys were taken from recorded sessions.
   toolCatalog: {

@@ -2,7 +2,7 @@
 // `api_conversation_history.json`. Content blocks are Anthropic's, with file inclusions added.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { DocumentFormat } from './format.js';
+import type { Format } from './format.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { addAnthropicMessage } from './anthropic-content.js';
 import type { HistoryAssembler } from './history-assembler.js';
@@ -58,7 +58,7 @@ function readMetadata(message: JsonRecord): ContentMetadata {
 }
 
 /** Sessions of Cline. */
-export const CLINE: DocumentFormat<'cline'> = {
+export const CLINE: Format<'cline'> = {
   name: 'cline',
   // Keys were taken from recorded sessions.
   toolCatalog: {
@@ -79,8 +79,7 @@ export const CLINE: DocumentFormat<'cline'> = {
     attempt_completion: [{ access: 'ask' }],
     use_skill: [{ access: 'instruct' }],
   },
-  detectDocument: (_, messages) => areClineMessages(messages),
-  lists: ['messages'],
+  document: { detect: (_, messages) => areClineMessages(messages), lists: ['messages'] },
   open: (history) => ({
     read: (message, place) => {
       readClineMessage(message, history, place);

@@ -2,7 +2,7 @@
 // API wrapped in `response_item` records, or bare in files of before September 2025 and in requests to the API.
 
 import { runsCommands, searches } from '../../shared/tool-catalog.js';
-import type { DocumentFormat, LineFormat, RecordReader } from './format.js';
+import type { Format, RecordReader } from './format.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
@@ -298,7 +298,7 @@ function readReasoning(item: JsonRecord): ContentBlock {
 }
 
 /** Sessions of Codex, and lists of items of the Responses API. */
-export const CODEX: LineFormat<'codex'> & DocumentFormat<'codex'> = {
+export const CODEX: Format<'codex'> = {
   name: 'codex',
   // Keys were taken from recorded sessions.
   toolCatalog: {
@@ -315,12 +315,14 @@ export const CODEX: LineFormat<'codex'> & DocumentFormat<'codex'> = {
     request_user_input: [{ access: 'ask' }],
   },
   detectRecord: isCodexRecord,
-  // A list with messages only may belong to another API.
-  detectDocument: (_, messages) =>
-    messages.some((item) => {
-      const record = asRecord(item);
-      return record !== undefined && record['type'] !== 'message' && isCodexRecord(record);
-    }),
-  lists: ['input', 'items', 'output'],
+  document: {
+    // A list with messages only may belong to another API.
+    detect: (_, messages) =>
+      messages.some((item) => {
+        const record = asRecord(item);
+        return record !== undefined && record['type'] !== 'message' && isCodexRecord(record);
+      }),
+    lists: ['input', 'items', 'output'],
+  },
   open: (history) => new CodexReader(history),
 };

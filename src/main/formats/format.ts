@@ -12,32 +12,23 @@ export interface RecordReader {
   readonly finish?: () => void;
 }
 
-interface CommonFormat<Name extends TranscriptFormat> {
+/** A format of recorded sessions: JSON Lines, one JSON document, or both. */
+export interface Format<Name extends TranscriptFormat = TranscriptFormat> {
   readonly name: Name;
   /** What the agent's tools do. */
   readonly toolCatalog: ToolCatalog;
+  /** Whether a record of JSON Lines is of this format. Absent if the format is not JSON Lines. */
+  readonly detectRecord?: (record: JsonRecord) => boolean;
+  /** Absent if the format is not a document. */
+  readonly document?: DocumentShape;
+  /** Opens a reader. A format that is both kinds gets a document only if it reads one; it is empty if that is a bare list. */
+  readonly open: (history: HistoryAssembler, document?: JsonRecord) => RecordReader;
 }
 
-/** A format of JSON Lines. */
-export interface LineFormat<
-  Name extends TranscriptFormat = TranscriptFormat,
-> extends CommonFormat<Name> {
-  /** Whether a record is of this format. */
-  readonly detectRecord: (record: JsonRecord) => boolean;
-  readonly open: (history: HistoryAssembler) => RecordReader;
-}
-
-/** A format of one JSON document that has a list of messages, or is that list. */
-export interface DocumentFormat<
-  Name extends TranscriptFormat = TranscriptFormat,
-> extends CommonFormat<Name> {
+/** What a JSON document looks like that has a list of messages, or is that list. */
+export interface DocumentShape {
   /** Whether a document is of this format. If the document is a bare list, `document` is empty. */
-  readonly detectDocument: (document: JsonRecord, messages: readonly unknown[]) => boolean;
+  readonly detect: (document: JsonRecord, messages: readonly unknown[]) => boolean;
   /** Possible keys of the list; the first that holds a non-empty one is read. */
   readonly lists: readonly [string, ...string[]];
-  readonly open: (history: HistoryAssembler, document: JsonRecord) => RecordReader;
 }
-
-/** A format of recorded sessions. The `open` of a format that is both kinds gets a document only if it reads one. */
-export type Format<Name extends TranscriptFormat = TranscriptFormat> =
-  LineFormat<Name> | DocumentFormat<Name>;

@@ -4,7 +4,7 @@ import { asArray, asRecord } from '../../shared/json.js';
 import { CLAUDE_CODE } from './claude-code.js';
 import { CLINE } from './cline.js';
 import { CODEX } from './codex.js';
-import type { DocumentFormat, Format, LineFormat } from './format.js';
+import type { DocumentShape, Format } from './format.js';
 import { GEMINI_CLI } from './gemini-cli.js';
 import { MINI_SWE_AGENT } from './mini-swe-agent.js';
 import { OPENAI_CHAT } from './openai-chat.js';
@@ -27,36 +27,26 @@ export const FORMATS: { readonly [Name in TranscriptFormat]: Format<Name> } = {
 
 const ALL: readonly Format[] = Object.values(FORMATS);
 
-/** Whether the format is JSON Lines. */
-export function isLineFormat(format: Format): format is LineFormat {
-  return 'detectRecord' in format;
-}
-
-/** Whether the format is one JSON document. One format is both. */
-export function isDocumentFormat(format: Format): format is DocumentFormat {
-  return 'detectDocument' in format;
-}
-
 /** Returns the format of a JSON Lines record, if it is a known one. */
-export function detectRecordFormat(value: unknown): LineFormat | undefined {
+export function detectRecordFormat(value: unknown): Format | undefined {
   const record = asRecord(value);
-  if (record === undefined) return undefined;
-  return ALL.filter(isLineFormat).find((format) => format.detectRecord(record));
+  return record && ALL.find((format) => format.detectRecord?.(record));
 }
 
 /** Returns the format of a parsed document, if it is a known one. */
-export function detectDocumentFormat(value: unknown): DocumentFormat | undefined {
-  const document = asRecord(value) ?? {};
-  return ALL.filter(isDocumentFormat).find((format) => {
-    const messages = listOf(value, format)?.messages ?? [];
-    return format.detectDocument(document, messages) && !messages.some(isOfAiSdk);
+export function detectDocumentFormat(value: unknown): Format | undefined {
+  return ALL.find(({ document }) => {
+    const messages = document && (listOf(value, document)?.messages ?? []);
+    return (
+      messages && document.detect(asRecord(value) ?? {}, messages) && !messages.some(isOfAiSdk)
+    );
   });
 }
 
 /** Returns the list of messages of a document: the first non-empty list, else the first list; `undefined` if it has none. */
 export function listOf(
   document: unknown,
-  { lists }: DocumentFormat,
+  { lists }: DocumentShape,
 ): { readonly name: string; readonly messages: readonly unknown[] } | undefined {
   if (Array.isArray(document)) return { name: '', messages: asArray(document) };
   const found = lists.flatMap((name) => {

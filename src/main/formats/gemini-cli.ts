@@ -2,7 +2,7 @@
 // its calls together with their results. Also reads lists of the API's `Content`, the format of its checkpoints and of SDK logs.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { DocumentFormat, LineFormat, RecordReader } from './format.js';
+import type { Format, RecordReader } from './format.js';
 import { GeminiLogReader, isGeminiLogRecord } from './gemini-log.js';
 import type { ContentBlock, ContentMetadata, ToolCallBlock } from '../../shared/content.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
@@ -215,7 +215,7 @@ function outputOf(response: unknown): unknown {
 }
 
 /** Sessions of Gemini CLI, and lists of `Content`. */
-export const GEMINI_CLI: DocumentFormat<'gemini-cli'> & LineFormat<'gemini-cli'> = {
+export const GEMINI_CLI: Format<'gemini-cli'> = {
   name: 'gemini-cli',
   // Keys were taken from recorded sessions.
   toolCatalog: {
@@ -234,11 +234,16 @@ export const GEMINI_CLI: DocumentFormat<'gemini-cli'> & LineFormat<'gemini-cli'>
     ask_user: [{ access: 'ask' }],
     activate_skill: [{ access: 'instruct' }],
   },
-  detectDocument: (document, messages) => isGeminiCliChat(document) || areContents(messages),
-  lists: ['messages', 'history', 'contents'],
+  document: {
+    detect: (document, messages) => isGeminiCliChat(document) || areContents(messages),
+    lists: ['messages', 'history', 'contents'],
+  },
   detectRecord: isGeminiLogRecord,
-  open: (history: HistoryAssembler, document?: JsonRecord) => {
+  open: (history, document) => {
     const reader = new GeminiReader(history);
-    return document === undefined ? new GeminiLogReader(history, reader) : reader;
+    if (document !== undefined) return reader;
+    return new GeminiLogReader(history, (...message) => {
+      reader.read(...message);
+    });
   },
 };

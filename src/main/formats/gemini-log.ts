@@ -9,9 +9,7 @@ import type { HistoryAssembler } from './history-assembler.js';
 import type { TranscriptPlace } from './transcript.js';
 
 /** Reads a message into the history. `kept` is metadata to add if a compaction kept the message. */
-interface MessageReader {
-  read(message: JsonRecord, place: TranscriptPlace, kept: ContentMetadata): void;
-}
+type ReadMessage = (message: JsonRecord, place: TranscriptPlace, kept: ContentMetadata) => void;
 
 /** Whether a record belongs to such a log. A whole chat document on one line, recognizable by its `messages`, does not. */
 export function isGeminiLogRecord(record: JsonRecord): boolean {
@@ -32,12 +30,12 @@ interface Message {
 /** Reads a log. Buffers the messages of a context, because a later record may remove any of them. */
 export class GeminiLogReader implements RecordReader {
   readonly #history: HistoryAssembler;
-  readonly #reader: MessageReader;
+  readonly #readMessage: ReadMessage;
   readonly #messages = new Map<string, Message>();
 
-  constructor(history: HistoryAssembler, reader: MessageReader) {
+  constructor(history: HistoryAssembler, readMessage: ReadMessage) {
     this.#history = history;
-    this.#reader = reader;
+    this.#readMessage = readMessage;
   }
 
   read(record: JsonRecord, place: TranscriptPlace): void {
@@ -51,7 +49,7 @@ export class GeminiLogReader implements RecordReader {
 
   finish(): void {
     for (const { record, place, isKept } of this.#messages.values()) {
-      this.#reader.read(record, place, isKept ? { isKept } : {});
+      this.#readMessage(record, place, isKept ? { isKept } : {});
     }
     this.#messages.clear();
   }

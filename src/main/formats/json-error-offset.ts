@@ -17,32 +17,28 @@ export function jsonErrorOffset(text: string): number {
     at = endOfMatch(SPACE, text, at) ?? at;
     const character = text[at];
     if (character === undefined) return at;
-    if (character === ',' && expected === 'comma-or-end') {
-      expected = open.at(-1) === '{' ? 'key' : 'value';
-      at += 1;
-    } else if (character === ':' && expected === 'colon') {
-      expected = 'value';
-      at += 1;
-    } else if (isClosing(character, open.at(-1), expected)) {
+    const container = open.at(-1);
+    const isKey: boolean = expected === 'key' || expected === 'key-or-end';
+    const isValue: boolean = expected === 'value' || expected === 'value-or-end';
+    if (expected.endsWith('-or-end') && character === (container === '{' ? '}' : ']')) {
       open.pop();
       expected = open.length === 0 ? 'nothing' : 'comma-or-end';
       at += 1;
-    } else if (character === '"' && (expected === 'key' || expected === 'key-or-end')) {
-      const end = endOfString(text, at);
-      if (end.isError) return end.offset;
-      at = end.offset;
-      expected = 'colon';
-    } else if (expected === 'value' || expected === 'value-or-end') {
-      if (character === '{' || character === '[') {
-        open.push(character);
-        expected = character === '{' ? 'key-or-end' : 'value-or-end';
-        at += 1;
-        continue;
-      }
+    } else if (expected === 'comma-or-end' && character === ',') {
+      expected = container === '{' ? 'key' : 'value';
+      at += 1;
+    } else if (expected === 'colon' && character === ':') {
+      expected = 'value';
+      at += 1;
+    } else if (isValue && (character === '{' || character === '[')) {
+      open.push(character);
+      expected = character === '{' ? 'key-or-end' : 'value-or-end';
+      at += 1;
+    } else if (isValue || (isKey && character === '"')) {
       const end = endOfScalar(text, at, character);
       if (end.isError) return end.offset;
       at = end.offset;
-      expected = open.length === 0 ? 'nothing' : 'comma-or-end';
+      expected = isKey ? 'colon' : container === undefined ? 'nothing' : 'comma-or-end';
     } else {
       return at;
     }
@@ -54,17 +50,6 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;
   return { line: before.split('\n').length, column: offset - lineStart + 1 };
-}
-
-function isClosing(character: string, open: '{' | '[' | undefined, expected: Expected): boolean {
-  if (character === '}') {
-    return open === '{' && (expected === 'key-or-end' || expected === 'comma-or-end');
-  }
-  return (
-    character === ']' &&
-    open === '[' &&
-    (expected === 'value-or-end' || expected === 'comma-or-end')
-  );
 }
 
 interface End {

@@ -4,7 +4,7 @@
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { ChatReader } from './chat-reader.js';
 import type { ChatDialect } from './chat-reader.js';
-import type { DocumentFormat } from './format.js';
+import type { Format } from './format.js';
 import { runsCommands } from '../../shared/tool-catalog.js';
 import {
   asFilledText,
@@ -73,12 +73,11 @@ function readMetadata(message: JsonRecord): ContentMetadata {
 }
 
 /** Trajectories of mini-swe-agent; its only tool is the shell. */
-export const MINI_SWE_AGENT: DocumentFormat<'mini-swe-agent'> = {
+export const MINI_SWE_AGENT: Format<'mini-swe-agent'> = {
   name: 'mini-swe-agent',
   toolCatalog: { bash: runsCommands() },
-  detectDocument: isMiniSweAgentTrajectory,
-  lists: ['messages'],
-  open: (history, document) => {
+  document: { detect: isMiniSweAgentTrajectory, lists: ['messages'] },
+  open: (history, document = {}) => {
     history.setWorkspaceRoot(miniSweAgentWorkspaceRoot(document));
     return new ChatReader(history, DIALECT);
   },

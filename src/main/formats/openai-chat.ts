@@ -9,10 +9,10 @@ import type { ContentBlock } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import { ChatReader } from './chat-reader.js';
 import { EDITOR_TOOL } from './editor-tool.js';
-import type { DocumentFormat } from './format.js';
+import type { Format } from './format.js';
 
 /** Chats in the format of OpenAI's API: any messages with roles. */
-export const OPENAI_CHAT: DocumentFormat<'openai-chat'> = {
+export const OPENAI_CHAT: Format<'openai-chat'> = {
   name: 'openai-chat',
   // Keys were taken from recorded sessions.
   toolCatalog: extendToolCatalog(DEFAULT_TOOL_CATALOG, {
@@ -21,9 +21,11 @@ export const OPENAI_CHAT: DocumentFormat<'openai-chat'> = {
     bash: runsCommands(),
     execute_bash: runsCommands(),
   }),
-  detectDocument: (_, messages) =>
-    messages.some((message) => typeof asRecord(message)?.['role'] === 'string'),
-  lists: ['messages'],
+  document: {
+    detect: (_, messages) =>
+      messages.some((message) => typeof asRecord(message)?.['role'] === 'string'),
+    lists: ['messages'],
+  },
   open: (history) =>
     new ChatReader(history, { readTextCall: (_, text) => readXmlFunctionCall(text) }),
 };

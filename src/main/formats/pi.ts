@@ -13,7 +13,7 @@ import {
 } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { LineFormat, RecordReader } from './format.js';
+import type { Format, RecordReader } from './format.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { timeOf } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
@@ -208,7 +208,7 @@ function readBlocks(content: unknown): readonly ContentBlock[] {
 }
 
 /** Sessions of pi. */
-export const PI: LineFormat<'pi'> = {
+export const PI: Format<'pi'> = {
   name: 'pi',
   toolCatalog: {
     read: readsFile('whole', ['path', 'file_path'], { first: 'offset', count: 'limit' }),

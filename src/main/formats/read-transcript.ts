@@ -11,24 +11,19 @@ import {
   readOptions,
   isObject,
 } from '../../shared/misuse.js';
-import type { DocumentFormat, Format, LineFormat } from './format.js';
-import {
-  detectDocumentFormat,
-  detectRecordFormat,
-  FORMATS,
-  isDocumentFormat,
-  isLineFormat,
-} from './formats.js';
+import type { Format } from './format.js';
+import { detectDocumentFormat, detectRecordFormat, FORMATS, listOf } from './formats.js';
 import { HistoryAssembler } from './history-assembler.js';
+import { jsonErrorOffset, lineAndColumn } from './json-error-offset.js';
 import { LineSplitter, readJsonLines } from './json-lines.js';
-import { asRecord, tryParseJson } from '../../shared/json.js';
+import { asRecord, tryParseJson, type JsonRecord } from '../../shared/json.js';
 import { agentPreset, type AgentPreset } from './presets.js';
-import { parseDocument, readDocument } from './read-document.js';
 import { readText, unreadable, type TranscriptChunks } from './transcript-text.js';
 import {
   TRANSCRIPT_FORMATS,
   type TranscriptEvent,
   type TranscriptFormat,
+  type TranscriptPlace,
   type TranscriptWarning,
 } from './transcript.js';
 
@@ -123,12 +118,8 @@ export async function* streamTranscript(
     const named: Format | undefined = format && FORMATS[format];
     const lines = await lineFormat(named, text, head);
     const pieces = chain(head, text);
-    if (lines !== undefined) yield* streamLines(pieces, lines);
-    else
-      yield* streamDocument(
-        pieces,
-        named !== undefined && isDocumentFormat(named) ? named : undefined,
-      );
+    if (lines !== undefined) yield* assemble(lines, recordsOf(pieces));
+    else yield* streamDocument(pieces, named);
   } finally {
     await text.return(undefined);
   }
@@ -146,9 +137,9 @@ async function lineFormat(
   named: Format | undefined,
   text: AsyncGenerator<string>,
   head: string[],
-): Promise<LineFormat | undefined> {
-  if (named !== undefined && !isLineFormat(named)) return undefined;
-  if (named !== undefined && !isDocumentFormat(named)) return named;
+): Promise<Format | undefined> {
+  if (named !== undefined && named.detectRecord === undefined) return undefined;
+  if (named !== undefined && named.document === undefined) return named;
   const detected = await detectLineFormat(text, head, named);
   return detected && (named ?? detected);
 }
@@ -157,8 +148,8 @@ async function lineFormat(
 async function detectLineFormat(
   text: AsyncGenerator<string>,
   head: string[],
-  named: LineFormat | undefined,
-): Promise<LineFormat | undefined> {
+  named: Format | undefined,
+): Promise<Format | undefined> {
   const splitter = new LineSplitter();
   let lines = 0;
   let objects = 0;
@@ -195,19 +186,46 @@ async function* chain(
   yield* rest;
 }
 
-async function* streamLines(
-  pieces: AsyncIterable<string>,
-  format: LineFormat,
+/** A record of JSON Lines or a message of a document; instead of its value, what is wrong with it. */
+type Item = { readonly place: TranscriptPlace } & (
+  { readonly value: unknown } | { readonly damage: string }
+);
+
+async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<Item> {
+  for await (const { line, ...record } of readJsonLines(pieces))
+    yield { place: { line }, ...record };
+}
+
+/** @throws CtxfoldError `UNREADABLE_TRANSCRIPT` if the document has no list of messages. */
+function* messagesOf(document: unknown, { name, document: shape }: Format): Generator<Item> {
+  const list = shape && listOf(document, shape);
+  if (list === undefined) {
+    throw unreadable(`The transcript is no ${name} document: it has no list "${shape?.lists[0]}".`);
+  }
+  for (const [index, value] of list.messages.entries()) {
+    yield { place: { place: `${list.name}[${index}]` }, value };
+  }
+}
+
+/** Reads records or messages into a history. Yields after each what became final. */
+async function* assemble(
+  format: Format,
+  items: AsyncIterable<Item> | Iterable<Item>,
+  document?: JsonRecord,
 ): AsyncGenerator<TranscriptEvent> {
   yield { kind: 'format', format: format.name };
   const history = new HistoryAssembler();
-  const reader = format.open(history);
-  for await (const record of readJsonLines(pieces)) {
-    const place = { line: record.line };
-    const value = 'damage' in record ? undefined : asRecord(record.value);
-    if ('damage' in record) history.warn(record.damage, place);
-    else if (value === undefined) history.warn('A record that is no object was left out.', place);
-    else reader.read(value, place);
+  const reader = format.open(history, document);
+  for await (const item of items) {
+    const { place } = item;
+    const record = 'value' in item ? asRecord(item.value) : undefined;
+    const what = document === undefined ? 'record' : 'message';
+    if (record !== undefined) reader.read(record, place);
+    else
+      history.warn(
+        'damage' in item ? item.damage : `A ${what} that is no object was left out.`,
+        place,
+      );
     yield* history.drain();
   }
   reader.finish?.();
@@ -217,16 +235,12 @@ async function* streamLines(
 
 async function* streamDocument(
   pieces: AsyncIterable<string>,
-  named: DocumentFormat | undefined,
+  named: Format | undefined,
 ): AsyncGenerator<TranscriptEvent> {
   const document = parseDocument(await wholeText(pieces, named !== undefined));
   const format = named ?? detectDocumentFormat(document);
   if (format === undefined) throw unknownFormat('A JSON document of this shape');
-  yield { kind: 'format', format: format.name };
-  const history = new HistoryAssembler();
-  for (const _ of readDocument(document, format, history)) yield* history.drain();
-  history.finish();
-  yield* history.drain();
+  yield* assemble(format, messagesOf(document, format), asRecord(document) ?? {});
 }
 
 /** Reads the whole text. Unless the format was named, stops at a start that is not JSON: a folder may contain any files. */
@@ -248,6 +262,25 @@ async function wholeText(pieces: AsyncIterable<string>, isNamed: boolean): Promi
   }
   if (!isNamed && first === undefined) throw unknownFormat('An empty file');
   return parts.join('');
+}
+
+/**
+ * Parses a document.
+ *
+ * @throws CtxfoldError `UNREADABLE_TRANSCRIPT`, with the position at which the text stops being JSON.
+ */
+function parseDocument(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const offset = jsonErrorOffset(text);
+    const { line, column } = lineAndColumn(text, offset);
+    const what = offset >= text.trimEnd().length ? 'ends too early' : 'is damaged';
+    throw unreadable(
+      `The transcript's JSON ${what} at line ${line}, column ${column} (character ${offset}).`,
+      error,
+    );
+  }
 }
 
 function unknownFormat(what: string): CtxfoldError {

@@ -3,7 +3,7 @@
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import { EDITOR_TOOL } from './editor-tool.js';
-import type { DocumentFormat, RecordReader } from './format.js';
+import type { Format, RecordReader } from './format.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { ChatReader, type ChatDialect } from './chat-reader.js';
 import type { HistoryAssembler } from './history-assembler.js';
@@ -107,7 +107,7 @@ function firstWords(action: string): readonly string[] {
 }
 
 /** Trajectories of SWE-agent. */
-export const SWE_AGENT: DocumentFormat<'swe-agent'> = {
+export const SWE_AGENT: Format<'swe-agent'> = {
   name: 'swe-agent',
   // Keys were taken from recorded sessions.
   toolCatalog: {
@@ -122,9 +122,8 @@ export const SWE_AGENT: DocumentFormat<'swe-agent'> = {
     search_file: searches(),
     find_file: searches(),
   },
-  detectDocument: isSweAgentTrajectory,
-  lists: ['history', 'trajectory', 'messages'],
-  open: (history, document) => {
+  document: { detect: isSweAgentTrajectory, lists: ['history', 'trajectory', 'messages'] },
+  open: (history, document = {}) => {
     history.setWorkspaceRoot(sweAgentWorkspaceRoot(document));
     return createSweAgentReader(history);
   },

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'vitest';
 import type { SessionAnalysis } from '../../../src/cli/analyze/analysis-report.js';
-import { addInput } from '../../../src/cli/replay/money.js';
+import { sumInput } from '../../../src/cli/replay/money.js';
 import { sumAnalyses } from '../../../src/cli/analyze/analysis-totals.js';
 
 const NO_MONEY = {
-  ...addInput([]),
+  ...sumInput([]),
   price: { price: { name: 'm', input: 1, cacheRead: 1, cacheWrite: 1 }, origin: 'recorded' },
 } as const;
 

@@ -105,7 +105,7 @@ describe('analyzeRecording', () => {
   ])('gives figures that add up of %s', async (fixture) => {
     const recorded = await readTranscript(path.join(FIXTURES, fixture));
     expectSums(await analyze(recorded));
-    expectSums(await analyze(recorded, { recencyRetention: 2, contextLimit: 9_000 }));
+    expectSums(await analyze(recorded, { recency: 2, contextLimit: 9_000 }));
   });
 
   test('gives figures that add up of any history', async () => {
@@ -114,7 +114,7 @@ describe('analyzeRecording', () => {
         arbitraryHistory({ maxEntries: 60 }),
         fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
         async (history, recencyRetention) => {
-          const options = { recencyRetention, session: { edits: 'every-turn' } } as const;
+          const options = { recency: recencyRetention, session: { edits: 'every-turn' } } as const;
           expectSums(await analyze(transcript(history, WORKSPACE_ROOT), options));
         },
       ),
@@ -197,7 +197,7 @@ describe('analyzeRecording', () => {
       ...step('2', 'Write', { file_path: 'a.ts' }, 'done'),
       ...step('3', 'Edit', { file_path: 'c.ts' }, 'done'),
     ];
-    const analysis = await analyzeBy(entries, KEEPS_ALL, { recencyRetention: 1 });
+    const analysis = await analyzeBy(entries, KEEPS_ALL, { recency: 1 });
     expectSums(analysis);
     const toolsOf = (name: string): readonly (string | null)[] =>
       analysis.rules
@@ -208,7 +208,7 @@ describe('analyzeRecording', () => {
   });
 
   test('says why what recency pruning leaves stays', async () => {
-    const { stays } = await analyzeBy(SESSION, KEEPS_ALL, { recencyRetention: 1 });
+    const { stays } = await analyzeBy(SESSION, KEEPS_ALL, { recency: 1 });
     const items = new Map(stays.map((figures) => [figures.reason, figures.items]));
     expect(items.get('recent-result')).toBe(1);
     expect(items.get('small-result')).toBe(1);

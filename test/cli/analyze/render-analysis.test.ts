@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AnalysisReport } from '../../../src/cli/analyze/analysis-report.js';
 import { sumAnalyses } from '../../../src/cli/analyze/analysis-totals.js';
-import { analyzeFiles } from '../../../src/cli/analyze/analyze-sessions.js';
+import { analyzeFiles } from '../../../src/cli/analyze/run-analyze.js';
 import { renderAnalysis } from '../../../src/cli/analyze/render-analysis.js';
 import { layoutOf } from '../../../src/cli/terminal/terminal-layout.js';
 import { createRedactedLabel } from '../../../src/cli/terminal/content-label.js';
@@ -25,7 +25,7 @@ async function reportOf(
     {
       offload: 'inline',
       strategy: 'high-density',
-      recencyRetention: settings.recencyRetention ?? undefined,
+      recency: settings.recencyRetention ?? undefined,
     },
   );
   return {

@@ -7,6 +7,7 @@ import type { DensityConfig } from '../../../src/density.js';
 import type { EntryChange, IContent } from '../../../src/index.js';
 import { attributeCompression, attributePass } from '../../../src/cli/measure/attribution.js';
 import type { Attribution } from '../../../src/cli/measure/attribution.js';
+import { historyDifference } from '../../../src/cli/measure/entry-difference.js';
 import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
 
 const CONFIG: DensityConfig = {
@@ -141,14 +142,14 @@ describe('attributeCompression', () => {
   const shared = humanText('go');
   const call = aiContent([toolCall('1', 'shell', { command: 'ls' })]);
   const response = toolContent([answer('1', 'shell', 'a long listing')]);
-  const NO_MODEL = { isByModel: false, inserted: new Set<IContent>() };
+  const NO_MODEL = { isByModel: false, isInserted: () => false };
 
   test('a shorter result is summarized, a missing entry is dropped', () => {
     const old = aiContent('said long ago');
     const short = toolContent([answer('1', 'shell', '[shell]')]);
     const before = [old, shared, call, response];
     const after = [shared, call, short];
-    const attributions = attributeCompression(before, after, NO_MODEL);
+    const attributions = attributeCompression(historyDifference(before, after), NO_MODEL);
     expect(outline(attributions)).toEqual(['dropped-entry - - 1', 'summarized-result shell 1 1']);
     expect(reclaimed(attributions)).toBe(total(before) - total(after));
   });
@@ -157,9 +158,9 @@ describe('attributeCompression', () => {
     const earlier = humanText('summary of what came before');
     const before = [earlier, call, response, shared];
     const after = [humanText('summary of it all'), shared];
-    const attributions = attributeCompression(before, after, {
+    const attributions = attributeCompression(historyDifference(before, after), {
       isByModel: true,
-      inserted: new Set([earlier]),
+      isInserted: (entry) => entry === earlier,
     });
     expect(outline(attributions)).toEqual([
       'folded-entry - - 0',
@@ -171,6 +172,8 @@ describe('attributeCompression', () => {
   });
 
   test('an untouched history has no attributions', () => {
-    expect(attributeCompression([shared, call], [shared, call], NO_MODEL)).toEqual([]);
+    expect(
+      attributeCompression(historyDifference([shared, call], [shared, call]), NO_MODEL),
+    ).toEqual([]);
   });
 });

@@ -8,6 +8,7 @@ import {
   CATEGORIES,
   categoryOf,
   Composition,
+  compositionOf,
   tokensByBlock,
 } from '../../../src/cli/measure/composition.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
@@ -66,8 +67,9 @@ describe('Composition', () => {
           const isKept = (at: number): boolean => ((mask >> (at % 20)) & 1) === 1;
           const kept = new Composition();
           history.forEach((entry, at) => {
-            if (isKept(at)) kept.add(entry, given[at % given.length] ?? 0);
-            else composition.remove(entry);
+            const tokens = given[at % given.length] ?? 0;
+            if (isKept(at)) kept.add(entry, tokens);
+            else composition.remove(entry, tokens);
           });
           expect(composition.byCategory).toEqual(kept.byCategory);
           expect(composition.blocksByCategory).toEqual(kept.blocksByCategory);
@@ -85,16 +87,10 @@ describe('Composition', () => {
 
   test('holds an entry as often as it was added', () => {
     const entry = humanText('hello');
-    const composition = new Composition();
-    composition.add(entry, 10);
-    composition.add(entry, 20);
-    expect(composition.byCategory.get('user-text')).toBe(30);
-    composition.remove(entry);
-    composition.remove(entry);
-    expect(composition.byCategory.get('user-text')).toBe(0);
-    expect(() => {
-      composition.remove(entry);
-    }).toThrow(RangeError);
+    const composition = compositionOf([entry, entry], () => 10);
+    expect(composition.byCategory.get('user-text')).toBe(20);
+    composition.remove(entry, 10);
+    expect(composition.byCategory.get('user-text')).toBe(10);
   });
 
   test('tells calls and results of a tool apart', () => {

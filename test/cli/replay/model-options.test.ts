@@ -22,13 +22,14 @@ function choose(
 
 describe('readModelChoice', () => {
   test('takes the window of the session unless another one is given', () => {
+    const settings = { baseUrl: GIVEN.baseUrl, model: 'a-model', fallbackToTruncation: false };
     expect(choose({})).toEqual({
-      baseUrl: GIVEN.baseUrl,
-      model: 'a-model',
-      contextLimit: 20_000,
+      settings: { ...settings, contextLimit: 20_000 },
       apiKey: undefined,
     });
-    expect(choose({ summarizerContextLimit: 9_000 })).toMatchObject({ contextLimit: 9_000 });
+    expect(choose({ summarizerContextLimit: 9_000 })).toMatchObject({
+      settings: { contextLimit: 9_000 },
+    });
   });
 
   test('reads the key from the variable that is named', () => {

@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from 'vitest';
 import {
-  addInput,
   formatDollars,
   formatSaving,
   moneySentences,
@@ -16,7 +15,7 @@ const size = (sentTokens: number, cacheReadTokens: number, dollars: number) => (
   ...{ sentTokens, cacheReadTokens, dollars },
 });
 const request = (at: number): RecordedRequest => ({
-  ...{ atMs: at, isRewrite: at === 1, isCold: at === 0 },
+  ...{ atMs: at, isCold: at === 0, requests: 1, rewrites: at },
   with: size(1_000_000, 0, 5),
   without: size(2_000_000, 1_000_000, 6),
   savedBy: { 'working-set': 1.5, ...(at === 0 && { other: -0.5 }) },
@@ -34,12 +33,9 @@ describe('sumInput', () => {
       savedBy: { 'working-set': 3, other: -0.5 },
     });
   });
-});
 
-describe('addInput', () => {
-  test('is of nothing nothing', () => {
-    expect(addInput([])).toEqual(sumInput([]));
-    expect(addInput([sumInput([request(0)]), sumInput([request(1)])])).toEqual(
+  test('adds sums as it adds requests', () => {
+    expect(sumInput([sumInput([request(0)]), sumInput([request(1)])])).toEqual(
       sumInput([request(0), request(1)]),
     );
   });

@@ -46,7 +46,7 @@ describe('the life of a result', () => {
         ...step('2', 'Bash', { command: 'cat 2' }, LONG),
         aiContent('finished'),
       ],
-      { ...TAKES_NOTHING, recencyRetention: 1 },
+      { ...TAKES_NOTHING, recency: 1 },
     );
     expect(lives).toMatchObject([
       { shortened: 2, removed: null, rule: 'recency' },
@@ -57,7 +57,7 @@ describe('the life of a result', () => {
 
 describe('what fills the window', () => {
   test('adds up to the history at the end, with ctxfold and without', async () => {
-    const { report, contexts, tokensOf } = await record(longSession(60), { recencyRetention: 2 });
+    const { report, contexts, tokensOf } = await record(longSession(60), { recency: 2 });
     const sum = (entries: readonly IContent[]): number =>
       entries.reduce((total, entry) => total + tokensOf(entry), 0);
     const [{ added, remaining }] = contexts;
@@ -72,7 +72,7 @@ const START = humanText('lorem ipsum '.repeat(1_000));
 
 describe('the requests', () => {
   test('are those of the model calls, and no more is read from the cache than was sent before', async () => {
-    const { report, requests } = await record(longSession(60), { recencyRetention: 2 });
+    const { report, requests } = await record(longSession(60), { recency: 2 });
     const sent = requests.map((request) => request.with.sentTokens);
     expect(sent).toEqual(report.modelCalls.map(({ tokens }) => tokens.with));
     const sums = sumInput(requests);
@@ -84,7 +84,7 @@ describe('the requests', () => {
         expect(request[side].cacheReadTokens).toBeLessThanOrEqual(former);
       }
       // Without an edit all that was sent before is read again.
-      if (!request.isRewrite && at > 0) expect(request.with.cacheReadTokens).toBe(sent[at - 1]);
+      if (request.rewrites === 0 && at > 0) expect(request.with.cacheReadTokens).toBe(sent[at - 1]);
     });
   });
 
@@ -127,7 +127,7 @@ describe('the requests', () => {
   });
 
   test('say what each rule has saved, and together what lies between', async () => {
-    const { report } = await record(longSession(60), { recencyRetention: 2 });
+    const { report } = await record(longSession(60), { recency: 2 });
     const { savedBy, without, with: left } = report.money;
     expect(savedBy['recency']).not.toBe(0);
     const saved = Object.values(savedBy).reduce((sum, dollars) => sum + dollars, 0);

@@ -1,7 +1,7 @@
 // The table of a folder's sessions, at widths that names of files would not leave room for.
 
 import { describe, expect, test } from 'vitest';
-import { addInput } from '../../../src/cli/replay/money.js';
+import { sumInput } from '../../../src/cli/replay/money.js';
 import { renderFolder } from '../../../src/cli/replay/render-folder.js';
 import type { FolderReplayReport } from '../../../src/cli/replay/render-folder.js';
 import { layoutOf } from '../../../src/cli/terminal/terminal-layout.js';
@@ -11,7 +11,7 @@ function reportOf(without: number): FolderReplayReport {
   const totals = { entries: 3_055, modelCalls: 1_491, end: tokens, input: tokens };
   return {
     ...{ reportVersion: 1, path: '/sessions', sessions: [], unread: [] },
-    totals: { ...totals, money: addInput([]) },
+    totals: { ...totals, money: sumInput([]) },
   };
 }
 

@@ -1,6 +1,6 @@
 // The report for a person, compared as a whole at a fixed width.
 
-import { addInput } from '../../../src/cli/replay/money.js';
+import { sumInput } from '../../../src/cli/replay/money.js';
 import { describe, expect, test } from 'vitest';
 import { renderReport } from '../../../src/cli/replay/render-report.js';
 import { layoutOf } from '../../../src/cli/terminal/terminal-layout.js';
@@ -29,7 +29,7 @@ function preflight(
 const READ = { rule: 'read-write', items: 1, tokens: 1_000 } as const;
 
 const NO_MONEY = {
-  ...addInput([]),
+  ...sumInput([]),
   price: { price: { name: 'm', input: 1, cacheRead: 1, cacheWrite: 1 }, origin: 'recorded' },
 } as const;
 

@@ -142,7 +142,7 @@ describe('replaySession', () => {
     ];
     const { report } = await replaySession('f', transcript(entries), {
       ...OPTIONS,
-      recencyRetention: 1,
+      recency: 1,
     });
     expect(report.reclaimed).toMatchObject([{ rule: 'recency', items: 1 }]);
     expect(report.largest).toMatchObject([
@@ -165,7 +165,7 @@ describe('replaySession', () => {
     const { report: both } = await replaySession('f', transcript(entries), {
       ...OPTIONS,
       session: at(workingSet),
-      recencyRetention: 1,
+      recency: 1,
     });
     // Recency takes the first one while there is a newer one, and the model was not sent that yet.
     expect(both.reclaimed).toMatchObject([
@@ -176,7 +176,7 @@ describe('replaySession', () => {
     const { report } = await replaySession('f', transcript(entries), {
       ...OPTIONS,
       session: at(late),
-      recencyRetention: 1,
+      recency: 1,
     });
     expect(report.reclaimed).toMatchObject([{ rule: 'recency', items: 1 }]);
   });
@@ -259,7 +259,15 @@ describe('replaySession with a model', () => {
       ...OPTIONS,
       contextLimit: 6_000,
       strategy: 'one-shot',
-      summarizer: { summarizer, baseUrl: 'http://h/v1', model: 'm', fallbackToTruncation },
+      summarizer: {
+        summarizer,
+        settings: {
+          baseUrl: 'http://h/v1',
+          model: 'm',
+          contextLimit: summarizer.contextLimit,
+          fallbackToTruncation,
+        },
+      },
     };
   }
 

@@ -16,7 +16,7 @@ const TAKES_NOTHING = { workingSet: { ...DEFAULT_WORKING_SET, freeTokens: Infini
 
 describe('SessionRecorder', () => {
   test.each([
-    ['pruned', longSession(40), { recencyRetention: 2 }],
+    ['pruned', longSession(40), { recency: 2 }],
     ['compressed', [humanText('look'), ...STEPS], { ...TAKES_NOTHING, contextLimit: 6_000 }],
     [
       'fitted',
@@ -58,12 +58,10 @@ describe('SessionRecorder', () => {
 
   test('every edit of a pass says why, as the session would have', async () => {
     const recording = await record(longSession(60), {
-      recencyRetention: 2,
+      recency: 2,
       workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0, paybackCalls: 99 },
     });
-    const reasons = recording.edits.map(
-      ({ attribution: { rule, why } }) => `${rule}: ${why?.text}`,
-    );
+    const reasons = recording.edits.map(({ rule, why }) => `${rule}: ${why?.text}`);
     const count = (rule: string): number =>
       reasons.filter((reason) => reason.startsWith(`${rule}: `)).length;
     expect(count('read-write')).toBeGreaterThan(0);

@@ -28,7 +28,7 @@ describe('settingsSnippet', () => {
   test.each([
     {},
     { contextLimit: 4_000, threshold: 0.2, preserveThreshold: 0.3 },
-    { contextLimit: 9_000, strategy: 'top-down-truncation', recencyRetention: 2 },
+    { contextLimit: 9_000, strategy: 'top-down-truncation', recency: 2 },
   ] as const)('makes the session that was played: %j', async (options) => {
     const entries = longSession(40);
     const { report } = await record(entries, { session: undefined, ...options });

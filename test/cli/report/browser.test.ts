@@ -51,11 +51,11 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     const documents = {
       long: await documentOf(longSession(PLAYS_ALL ? 500 : 150), {
         contextLimit: 60_000,
-        recencyRetention: 2,
+        recency: 2,
       }),
-      hostile: await documentOf(HOSTILE_SESSION, { isRedacted: false, recencyRetention: 1 }),
+      hostile: await documentOf(HOSTILE_SESSION, { isRedacted: false, recency: 1 }),
       folder: await folderDocumentOf([longSession(30), longSession(60), HOSTILE_SESSION], {
-        ...{ isRedacted: false, recencyRetention: 1, price: PRICE },
+        ...{ isRedacted: false, recency: 1, price: PRICE },
       }),
     };
     for (const [name, document] of Object.entries(documents)) {

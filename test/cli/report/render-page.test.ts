@@ -25,7 +25,7 @@ describe('renderPage', () => {
       const page = await documentOf(longSession(500), {
         isRedacted,
         contextLimit: 60_000,
-        recencyRetention: 2,
+        recency: 2,
       });
       expect(Buffer.byteLength(page)).toBeLessThan(300_000);
       expect(page.match(/<tr[ >]/g)!.length).toBeGreaterThan(200);
@@ -33,7 +33,7 @@ describe('renderPage', () => {
   );
 
   test('keeps 100 turns under 150 kB', async () => {
-    const page = await documentOf(longSession(100), { recencyRetention: 2 });
+    const page = await documentOf(longSession(100), { recency: 2 });
     expect(Buffer.byteLength(page)).toBeLessThan(150_000);
   });
 
@@ -53,7 +53,7 @@ describe('renderPage', () => {
       paybackCalls: Infinity,
       freeTokens: 0,
     };
-    const page = await documentOf(longSession(60), { recencyRetention: 2, workingSet });
+    const page = await documentOf(longSession(60), { recency: 2, workingSet });
     expect(page).not.toContain('secret');
     expect(page).toContain('<span class="badge">Session content is hidden</span>');
     expect(page).toContain('by rule: superseded read');
@@ -64,14 +64,14 @@ describe('renderPage', () => {
   });
 
   test('shows the start of what was taken away when it may', async () => {
-    const page = await documentOf(longSession(60), { isRedacted: false, recencyRetention: 2 });
+    const page = await documentOf(longSession(60), { isRedacted: false, recency: 2 });
     expect(page).toContain('<summary>original</summary>');
     expect(page).toContain('secret line');
     expect(page).toContain('secret-part-');
   });
 
   test('says a reason once, and in each row what made it true', async () => {
-    const page = await documentOf(longSession(60), { recencyRetention: 2 });
+    const page = await documentOf(longSession(60), { recency: 2 });
     expect(page.match(/The file is no longer what the model read\./g)).toHaveLength(1);
     expect(page.match(/then <bdi>Write<\/bdi>/g)!.length).toBeGreaterThan(3);
   });
@@ -90,18 +90,18 @@ describe('renderPage', () => {
 
   test('has one figure in dollars, and says whose prices they are', async () => {
     const price = modelPrice('claude-sonnet-5')!;
-    const priced = await documentOf(longSession(30), { recencyRetention: 2, price });
+    const priced = await documentOf(longSession(30), { recency: 2, price });
     expect(priced).toMatch(
       /Input costs <b>\$[\d.]+<\/b> with ctxfold, <b class="before">\$[\d.]+<\/b> without/,
     );
     expect(priced).toContain('tokens (2026-11-22): claude-sonnet-5 ');
-    const unpriced = await documentOf(longSession(30), { recencyRetention: 2 });
+    const unpriced = await documentOf(longSession(30), { recency: 2 });
     expect(unpriced).toContain('Assumed per million tokens (2026-11-22): claude-sonnet-4-6 ');
     expect(unpriced).toContain('; --price sets another.');
   });
 
   test('lets nothing of a hostile session out of its text', async () => {
-    const page = await documentOf(HOSTILE_SESSION, { isRedacted: false, recencyRetention: 1 });
+    const page = await documentOf(HOSTILE_SESSION, { isRedacted: false, recency: 1 });
     expect(page).not.toContain('<img');
     expect(page).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
     expect(page.match(/<\/script>/g)).toHaveLength(2);
@@ -132,7 +132,7 @@ describe('renderFolderPage', () => {
   const sessions = [at(30, longSession(20)), at(31, longSession(40)), at(31, longSession(30))];
 
   test('has the totals of each day, and each session', async () => {
-    const page = await folderDocumentOf(sessions, { recencyRetention: 2 });
+    const page = await folderDocumentOf(sessions, { recency: 2 });
     expect(page).toContain('3 sessions · 90 model calls · 1 other file left out');
     expect(page.match(/<th scope="row">2026-01-3\d<\/th>/g)).toHaveLength(2);
     const [, ofDay = ''] = /2026-01-31<\/th>(.*?)<\/tr>/s.exec(page) ?? [];

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { analyzeFiles } from '../../../src/cli/analyze/analyze-sessions.js';
+import { analyzeFiles } from '../../../src/cli/analyze/run-analyze.js';
 import type { ReplayOptions } from '../../../src/cli/replay/replay-session.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
