@@ -149,7 +149,7 @@ export function compactionMiddleware(
         compactor.reportRefusal(thrown, describeModel(model).modelName);
         throw thrown;
       }
-      if (!isFixableByCompacting(thrown, call.modelCall.params !== params)) throw thrown;
+      if (!isFixableByCompacting(thrown)) throw thrown;
       const again = await compactParams(call.modelCall, thrown);
       if (isSameList(again.prompt, (params as PromptParams).prompt)) throw thrown;
       call = calls.get(again);

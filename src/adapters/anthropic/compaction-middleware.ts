@@ -75,7 +75,7 @@ export function compactionMiddleware(
     let compacted = await compactedBody(request, body);
     let response = await next(withBody(request, compacted));
     const refusal = await refusalIn(response);
-    if (isFixableByCompacting(refusal, compacted.body !== request.body)) {
+    if (isFixableByCompacting(refusal)) {
       const again = await compactedBody(request, body, refusal);
       if (again.body !== compacted.body) {
         compacted = again;

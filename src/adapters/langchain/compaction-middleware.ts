@@ -70,7 +70,7 @@ export function compactionMiddleware(
       try {
         return await handler({ ...request, messages });
       } catch (thrown) {
-        if (!isFixableByCompacting(thrown, !isSameList(messages, given))) throw thrown;
+        if (!isFixableByCompacting(thrown)) throw thrown;
         const again = await compacted(thrown);
         if (isSameList(again, messages)) throw thrown;
         return handler({ ...request, messages: again });

@@ -86,7 +86,7 @@ export function compactingFetch(
     let response = await send(url, asked);
     const refusal = await refusalIn(response);
     // Items of the Responses API keep their reasoning: OpenAI itself drops reasoning that has become invalid.
-    if (isFixableByCompacting(refusal, asked !== request && key === 'messages')) {
+    if (isFixableByCompacting(refusal)) {
       const again = await compacted(refusal);
       if (again.body !== asked.body) response = await send(url, again);
     }

@@ -239,14 +239,13 @@ function promptTokensNear(text: string, at: number, limit: number): number | und
 export const BOUND_REASONING = 'The block is bound to a different conversation';
 
 /**
- * Whether a provider refused a request for a reason that compacting can remove: its length, or reasoning in it.
+ * Whether a provider refused a request for a reason that compacting can remove: its length, or reasoning in it. Reasoning may be
+ * refused in a request without an edit, too: that of a process that does not know of the edits of an earlier one.
  *
  * @param thrown as in `refusedLength`
- * @param isEdited whether compacting edited the request, so that it may have caused the refusal of reasoning; otherwise the caller
- *   did @default true
  */
-export function isFixableByCompacting(thrown: unknown, isEdited: boolean = true): boolean {
-  return (isEdited && refusesReasoning(thrown)) || refusedLength(thrown) !== undefined;
+export function isFixableByCompacting(thrown: unknown): boolean {
+  return refusesReasoning(thrown) || refusedLength(thrown) !== undefined;
 }
 
 /**
