@@ -16,6 +16,7 @@ const ALONE = [
   'test/gateway/engine/threaded-engine.test.ts',
   'test/main/added-rule.test.ts',
   'test/main/removal-log/new-folders.test.ts',
+  'test/main/session-close.test.ts',
   'test/main/settings/profile-replace-file.test.ts',
   'test/main/state/directory-store.test.ts',
   'test/shared/density/index/windows-paths.test.ts',

@@ -133,12 +133,12 @@ describe('Session', () => {
     it('compresses as well when an edit at the threshold leaves little room', async () => {
       const strategy = keepLast(2);
       const session = await sentRead(batched, { contextLimit: 100, strategy });
-      const { pruned, compressed } = await write(session, 30);
+      const { pruned, compressed } = await write(session, 39);
       expect([pruned?.reason, pruned?.tokensAfter]).toEqual(['threshold', 40]);
       expect(compressed).toMatchObject({ outcome: 'applied', tokensBefore: 40, tokensAfter: 20 });
       // The next request begins with what this one sent, for there is room again.
       session.history.add(humanText('Go on.'));
-      const next = await session.ensureCompressionBeforeSend('p', 30);
+      const next = await session.ensureCompressionBeforeSend('p', 39);
       expect(next).toMatchObject({ pruned: null, compressed: null });
     });
 

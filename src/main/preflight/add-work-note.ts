@@ -79,7 +79,7 @@ function insertNote(note: IContent, others: readonly IContent[], near: number): 
 
 /** Maximum counted tokens of a note, whatever the compaction saved. */
 export function maxNoteTokens({ gauge }: Pick<SessionParts, 'gauge'>): number {
-  return gauge.budget.windowTokens * WINDOW_SHARE;
+  return gauge.windowTokens * WINDOW_SHARE;
 }
 
 /**

@@ -165,6 +165,11 @@ export class ContextGauge {
     return this.budget.roomTokens(this.#pendingTokens, limit);
   }
 
+  /** Counted tokens of the window that are left for the history; see `TokenBudget`. */
+  get windowTokens(): number {
+    return this.budget.windowTokens(this.#pendingTokens);
+  }
+
   /** Whether the present request fits the window. */
   fits(): boolean {
     return this.#history.getTotalTokens() <= this.roomTokens();
@@ -196,7 +201,7 @@ export class ContextGauge {
    */
   lowWaterTokens(): number {
     const share = this.#runtimeContext.ephemerals.compressionThreshold();
-    return this.budget.thresholdTokens((share * (1 + TARGET_SHARE)) / 2, this.#pendingTokens);
+    return (this.thresholdTokens() + share * this.windowTokens * TARGET_SHARE) / 2;
   }
 
   get countSource(): Exclude<TokenSource, 'reported'> {
@@ -324,11 +329,11 @@ export class TokenBudget {
   }
 
   /**
-   * Counted tokens of the whole window without the overhead: the context limit as strategies see it. At least 1, because their
-   * targets are shares of it: a target remains even if the overhead takes the whole window.
+   * Counted tokens of the window without overhead and `pendingTokens`: the context limit as strategies see it. At least 1, because
+   * their targets are shares of it: a target remains even if these take the whole window.
    */
-  get windowTokens(): number {
-    return Math.max(1, Math.floor(this.#toCounted(this.contextLimit)));
+  windowTokens(pendingTokens: number): number {
+    return Math.max(1, Math.floor(this.roomTokens(pendingTokens)));
   }
 
   /**

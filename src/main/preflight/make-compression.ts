@@ -145,7 +145,7 @@ export function compressionContext(
     ...(requiresLLM && compactByProvider !== undefined && { compactByProvider }),
     history: history.getCurated(),
     // Strategies see the window in counted tokens.
-    runtimeContext: withContextLimit(parts.config.runtimeContext, gauge.budget.windowTokens),
+    runtimeContext: withContextLimit(parts.config.runtimeContext, gauge.windowTokens),
     estimateTokens: (contents) => history.estimateTokensForContents(contents),
     countEach: (contents) => history.countEach(contents),
     planCompression: (request) =>

@@ -201,7 +201,7 @@ describe('addWorkNote', () => {
   const parts = (windowTokens: number): Parameters<typeof addWorkNote>[0] => ({
     addsWorkNote: true,
     config: { densityOptions: { workspaceRoot: '/w' } } as unknown as SessionParts['config'],
-    gauge: { budget: { windowTokens } } as unknown as SessionParts['gauge'],
+    gauge: { windowTokens } as unknown as SessionParts['gauge'],
   });
 
   it('splits no call from its response', () => {

@@ -21,7 +21,7 @@ describe('TokenBudget', () => {
         arbitraryRatio(0.01, 1),
         (limit, pending, tokens, share) => {
           const budget = window(limit);
-          expect(budget.windowTokens).toBe(limit);
+          expect(budget.windowTokens(0)).toBe(limit);
           expect(budget.toModelTokens(tokens)).toBe(tokens);
           expect(tokens <= budget.roomTokens(pending)).toBe(tokens + pending <= limit);
           expect(tokens >= budget.thresholdTokens(share, pending)).toBe(
@@ -35,7 +35,8 @@ describe('TokenBudget', () => {
 
   it('has less room for a model that makes more tokens of a text', () => {
     const budget = window(3_000, 600, 1.5);
-    expect(budget.windowTokens).toBe(1_600);
+    expect(budget.windowTokens(0)).toBe(1_600);
+    expect(budget.windowTokens(300)).toBe(1_400);
     expect(budget.roomTokens(300)).toBe(1_400);
     expect(budget.thresholdTokens(0.5, 300)).toBe(400);
     expect(budget.toModelTokens(1_001)).toBe(1_502);
@@ -44,7 +45,7 @@ describe('TokenBudget', () => {
   it('has room below nothing for what does not fit by itself, and leaves strategies a token to aim at', () => {
     const budget = window(1_000, 1_200, 2);
     expect(budget.roomTokens(0)).toBe(-100);
-    expect(budget.windowTokens).toBe(1);
+    expect(budget.windowTokens(0)).toBe(1);
   });
 
   it('has as much room as the model says, to within a token', () => {
