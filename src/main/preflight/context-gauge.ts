@@ -165,9 +165,12 @@ export class ContextGauge {
     return this.budget.roomTokens(this.#pendingTokens, limit);
   }
 
-  /** Counted tokens of the window that are left for the history; see `TokenBudget`. */
+  /**
+   * Counted tokens of the window that are left for the history; see `TokenBudget`. What a refused request was too long by is not
+   * subtracted: the model counts more tokens of a text than is known, and takes no less of it for that.
+   */
   get windowTokens(): number {
-    return this.budget.windowTokens(this.#pendingTokens);
+    return this.budget.windowTokens(this.#pendingTokens - this.#excessTokens);
   }
 
   /** Whether the present request fits the window. */

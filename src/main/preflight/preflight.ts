@@ -207,9 +207,9 @@ export class Preflight {
 
   /** Whether this preflight rewrites most of the history anyway: it is over the limit, or is about to be compressed. */
   get #isRewriting(): boolean {
-    const { gauge } = this.#parts;
-    const isHeld = gauge.fits() && !this.ahead.isMade && this.#holdReason !== null;
-    return gauge.shouldCompress() && !isHeld;
+    const { gauge, history } = this.#parts;
+    if (history.getTotalTokens() < gauge.thresholdTokens()) return false;
+    return !gauge.fits() || this.ahead.isMade || this.#holdReason === null;
   }
 
   async *#prune(
