@@ -30,16 +30,26 @@ const USER_WORDS_SHARE = 0.6;
 const FRAME_BYTES =
   Buffer.byteLength([LABEL, USER_WORDS, ...Object.values(HEADINGS)].join('\n')) + 5 * 40 + 1;
 
-/** Writes a record as an entry of at most `maxBytes` UTF-8 bytes; `null` if nothing fits. */
-export function workNote(record: WorkRecord, maxBytes: number): IContent | null {
-  const room = maxBytes - FRAME_BYTES;
-  if (room <= 0) return null;
-  const saidBytes = bytesOfLines(record.userWords);
+/**
+ * Writes a record as an entry of at most `maxBytes` UTF-8 bytes; `null` if nothing fits.
+ *
+ * @param keepsNewest whether the user's newest message is kept whole, in addition to these bytes @default false
+ */
+export function workNote(
+  record: WorkRecord,
+  maxBytes: number,
+  keepsNewest: boolean = false,
+): IContent | null {
+  const newest = keepsNewest ? record.userWords.slice(-1) : [];
+  const others = record.userWords.slice(0, record.userWords.length - newest.length);
+  const room = Math.max(0, maxBytes - FRAME_BYTES);
+  const saidBytes = bytesOfLines(others);
   const saidRoom = Math.max(
     Math.floor(room * USER_WORDS_SHARE),
     room - bytesOfLines(record.done.keys()),
   );
-  const { words: userWords, lost } = keepWords(record.userWords, saidRoom);
+  const { words, lost } = keepWords(others, saidRoom);
+  const userWords = [...words, ...newest];
   const { done, lostDone } = keepDone(record, room - Math.min(saidBytes, saidRoom));
   if (userWords.length === 0 && done.size === 0) return null;
   const kept = { userWords, lostUserWords: record.lostUserWords + lost, done, lostDone };

@@ -215,6 +215,20 @@ describe('addWorkNote', () => {
     expect(readWorkNote(history[1]!).userWords).toEqual(['Now that.']);
   });
 
+  it.each([
+    ['whole, if it leaves', 50_000, true],
+    ['in parts, if it would take too much of what is saved', 2_000, false],
+  ])("keeps the user's newest message %s", (_, savedTokens, isWhole) => {
+    const newest = 'The port is not 80. It has to be free. '.repeat(60);
+    const former = [...historyOf('h:"Do it." a:r1 t:r1'), humanText(newest), ...historyOf('a a')];
+    const first = addWorkNote(parts(10_000), former, former.slice(-1), savedTokens);
+    expect(readWorkNote(first[0]!).userWords.includes(newest)).toBe(isWhole);
+    // Nor does it get lost when the note that holds it is replaced.
+    const next = [...first, ...historyOf('a:r2 t:r2 a')];
+    const again = addWorkNote(parts(10_000), next, next.slice(-1), savedTokens);
+    expect(readWorkNote(again[0]!).userWords.includes(newest)).toBe(isWhole);
+  });
+
   it('leaves a note that there is where there is no room for another', () => {
     const former = historyOf('h:"Do it." a:r1 t:r1 h:"Now that." a h:go a');
     const first = addWorkNote(parts(100_000), former, former.slice(3), 50_000);
