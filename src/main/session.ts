@@ -338,11 +338,11 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   async #runAndSave(request: PreflightRequest): Promise<PreflightResult> {
+    const isShared = this.#parts.keeper !== undefined;
     // Another process may have made the summary for which this turn would wait and pay.
-    if (this.#parts.keeper && (await this.#preflight.needsModel(request)))
-      await this.#shared.catchUp();
+    if (isShared && (await this.#preflight.needsModel(request))) await this.#shared.catchUp();
     const run = (): Promise<PreflightResult> => this.#runSteps(this.#preflight.run(request));
-    const result = await this.#shared.saveAfter(run, request);
+    const result = await (isShared ? this.#shared.saveAfter(run, request) : run());
     this.#preflight.ahead.start();
     return result;
   }

@@ -109,7 +109,7 @@ export class ResidentConnection {
 
   /** Closes the connection; the worker releases what it holds for it. Idempotent. */
   close(): void {
-    this.#fail(new WorkerPoolError('The line to a resident history is closed.', 'CLOSED'));
+    this.#fail(new WorkerPoolError('The connection to a resident history is closed.', 'CLOSED'));
   }
 
   #call<Value>(

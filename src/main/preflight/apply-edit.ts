@@ -1,4 +1,5 @@
-// Applies one edit of a preflight: records the content it removes, then applies it atomically. Notes the edit in `sent` only.
+// Applies one edit of a preflight: records the content it removes, then applies it atomically. Notes the edit in `sent` only. Also
+// puts the events of several edits together.
 
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
@@ -14,7 +15,7 @@ import {
   stripBehind,
   stripReasoning,
 } from './reasoning-policy.js';
-import type { PrunedEvent, Failure } from './session-events.js';
+import type { CompressedEvent, Failure, PrunedEvent, StepEnd } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 import { tokensOf } from './token-tally.js';
 
@@ -30,6 +31,33 @@ export function failureOf(promise: Promise<unknown>): Promise<Failure | undefine
     () => undefined,
     (thrown: unknown) => ({ thrown }),
   );
+}
+
+/** Returns the event of a step. @throws what the step threw, also after its edit had landed */
+export function eventOf<Event>({ event, failure }: StepEnd<Event>): Event {
+  if (failure !== undefined || event === undefined) throw failure?.thrown;
+  return event;
+}
+
+/** Returns the later of the applied events, because callers must follow it; if neither was applied, the later event. */
+export function latestApplied(
+  later: CompressedEvent | null,
+  earlier: CompressedEvent | null,
+): CompressedEvent | null {
+  if (later?.outcome === 'applied') return later;
+  return earlier?.outcome === 'applied' ? earlier : (later ?? earlier);
+}
+
+/** Merges the events of two edits of one preflight, in the order in which they landed. */
+export function mergedEvents(
+  first: PrunedEvent | null,
+  second: PrunedEvent | null,
+): PrunedEvent | null {
+  if (first === null || second === null) return first ?? second;
+  const changes = [...first.changes, ...second.changes];
+  const { tokensBefore } = first;
+  const { tokensAfter } = second;
+  return { ...(first.edits.length > 0 ? first : second), changes, tokensBefore, tokensAfter };
 }
 
 /** An applied edit. Token totals are those of the whole history. */

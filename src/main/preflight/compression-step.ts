@@ -11,7 +11,7 @@ import type { StepOutcome } from './apply-edit.js';
 import { restoreLines, RESTORED_SHARE } from './restore-lines.js';
 import type { MadeCompression } from './make-compression.js';
 import { holdsReasoning, stripRewritten } from './reasoning-policy.js';
-import type { CompressedEvent, HoldReason } from './session-events.js';
+import type { CompressedEvent, HoldReason, StepReport } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
 /**
@@ -70,6 +70,12 @@ export function heldCompression(parts: SessionParts, reason: HoldReason): Compre
     entriesBefore: history.length,
     entriesAfter: history.length,
   };
+}
+
+/** The report of a compression that was held. */
+export function heldStep(event: CompressedEvent): StepReport {
+  const times = { startTimeMs: Date.now(), durationMs: 0 };
+  return { step: 'compressed', event, former: [], isAborted: false, ...times };
 }
 
 /** The state of the history when the compression began. */

@@ -6,10 +6,10 @@ import type { SessionMemory } from '../state/session-state.js';
 import { newestCompaction } from '../strategies/provider-compaction.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
-import { stripStaleReasoning } from './apply-edit.js';
+import { eventOf, latestApplied, mergedEvents, stripStaleReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import { CompressionAhead } from './compression-ahead.js';
-import { heldCompression, runCompressionStep } from './compression-step.js';
+import { heldCompression, heldStep, runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
 import { requestTerms } from './due-passes.js';
@@ -34,7 +34,6 @@ import type {
 } from './session-events.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-import { eventOf, heldStep, latestApplied, mergedEvents } from './step-events.js';
 
 /** What a preflight finds before it prunes: whether the history is over the limit, and whether it is rewritten in any case. */
 type BeforePruning = Readonly<Record<'isOver' | 'isRewriting', boolean>>;
