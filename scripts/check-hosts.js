@@ -211,7 +211,8 @@ const WAYS = {
 
 function show(session, _at, sessions) {
   const { host, way, api, model, window, faults = [], isLeftOut = false } = session;
-  const { requests, calls, refused, rewrites, inputTokens, ownCompactions, seconds } = session;
+  const { requests, calls, refused, rewrites, inputTokens, pricedTokens } = session;
+  const { ownCompactions, seconds } = session;
   const without = way === 'none' ? undefined : withoutCtxfold(session, sessions);
   const saved = without && Math.round((1 - inputTokens / without.inputTokens) * 100);
   const told = [
@@ -221,7 +222,7 @@ function show(session, _at, sessions) {
     window && `window of ${window}`,
     requests && `${calls} calls in ${requests} requests`,
     requests && `${refused} refused`,
-    requests && `${inputTokens} input tokens`,
+    requests && `${inputTokens} input tokens, ${pricedTokens} with a cache`,
     saved !== undefined && `${saved} % saved`,
     rewrites && `${rewrites} rewrites`,
     ownCompactions && `summarized ${ownCompactions} times by itself`,

@@ -10,6 +10,8 @@ export interface RequestFigures {
   readonly refused: number;
   /** Characters of all bodies, over 4. */
   readonly inputTokens: number;
+  /** Input tokens at the usual price of a cache: what a request repeats of the one before at a tenth, all else at the full price. */
+  readonly pricedTokens: number;
   /** Of the largest of them. */
   readonly largestTokens: number;
   /** Requests that began otherwise than the one before. */
@@ -38,6 +40,10 @@ export function measureRequests(requests: readonly AnsweredRequest[]): RequestFi
     requests: own.length,
     refused: own.filter(({ status }) => status === 400).length,
     inputTokens: tokens.reduce((sum, count) => sum + count, 0),
+    pricedTokens: tokens.reduce((sum, count, at) => {
+      const read = at === 0 ? 0 : readShare(sent[at - 1] ?? [], sent[at] ?? []);
+      return sum + Math.round(count * (1 - 0.9 * read));
+    }, 0),
     largestTokens: Math.max(0, ...tokens),
     rewrites: rewritten.length,
     unexplainedRewrites: unexplained.length,
@@ -46,6 +52,13 @@ export function measureRequests(requests: readonly AnsweredRequest[]): RequestFi
 
 function firstOther(before: readonly string[], now: readonly string[]): number {
   return before.findIndex((message, at) => message !== now[at]);
+}
+
+/** The share of a request's messages that a cache holds of the one before. */
+function readShare(before: readonly string[], now: readonly string[]): number {
+  const first = firstOther(before, now);
+  const kept = now.slice(0, first === -1 ? before.length : first);
+  return lengthOf(kept) / Math.max(1, lengthOf(now));
 }
 
 /** Whether nothing was rewritten, the client has summarized its history, or what is there of what was is shorter for it. */
