@@ -171,23 +171,30 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
         case 'thinking':
           return { text: block.thought, thought: true };
         case 'tool_call':
-          return { functionCall: { id: block.id, name: block.name, args: block.parameters } };
+          return {
+            functionCall: { name: block.name, args: block.parameters },
+            partMetadata: { id: block.id },
+          };
         case 'tool_response': {
           const response = { [block.error === undefined ? 'output' : 'error']: block.result ?? '' };
-          return { functionResponse: { id: block.callId, name: block.toolName, response } };
+          return {
+            functionResponse: { name: block.toolName, response },
+            partMetadata: { id: block.callId },
+          };
         }
         default:
           return undefined;
       }
     },
+    // The ids of calls are for this measurement only: Gemini's own API gives none, so the adapter does not see them.
     read: (part) => {
+      const { id } = (part['partMetadata'] ?? {}) as Json;
       const called = part['functionCall'] as Json | undefined;
-      if (called !== undefined)
-        return toolCall(text(called['id']), text(called['name']), called['args']);
+      if (called !== undefined) return toolCall(text(id), text(called['name']), called['args']);
       const answered = part['functionResponse'] as Json | undefined;
       if (answered !== undefined) {
         const { output, error } = answered['response'] as Json;
-        return toolResponse(text(answered['id']), text(answered['name']), output ?? error);
+        return toolResponse(text(id), text(answered['name']), output ?? error);
       }
       return part['thought'] === true
         ? { type: 'thinking', thought: text(part['text']) }
