@@ -119,7 +119,7 @@ function attributeTool(
   why: ExplainBlock,
 ): Attribution {
   const at = tool === null ? -1 : entry.blocks.indexOf(tool);
-  const edit = edits.find(({ block, action }) => block === at && action !== 'ceded');
+  const edit = edits.find(({ block, action }) => block === at && action !== 'superseded');
   const isPair = edit?.action === 'drop' || edit?.action === 'companion';
   return {
     rule: edit?.rule ?? 'dropped-entry',

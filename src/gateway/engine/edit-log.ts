@@ -47,7 +47,7 @@ class EditLog {
   notePruned({ edits, changes }: PrunedEvent): void {
     const byEntry = new Map(changes.map((change) => [change.index, change]));
     for (const { entry, block, rule, action } of edits) {
-      if (action === 'companion' || action === 'ceded') continue;
+      if (action === 'companion' || action === 'superseded') continue;
       const change = byEntry.get(entry);
       const before = change?.before.blocks[block];
       if (before === undefined) continue;

@@ -237,7 +237,7 @@ class RuleSavings {
     for (const { index, before, after } of changes) {
       const rules: RuleEdit[] = [];
       for (let edit = edits[at]; edit !== undefined && edit.entry <= index; edit = edits[++at]) {
-        if (edit.entry === index && edit.action !== 'ceded') rules.push(edit);
+        if (edit.entry === index && edit.action !== 'superseded') rules.push(edit);
       }
       const tokens = tokensOf(before) - (after === null ? 0 : tokensOf(after));
       for (const { rule, action } of rules) {

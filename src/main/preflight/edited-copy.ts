@@ -128,13 +128,13 @@ export class EditedCopy {
     return { removals, replacements, metadata: this.#metadata };
   }
 
-  /** Which rule removed what, ascending; edits superseded by a later one are marked `ceded`. */
+  /** Which rule removed what, ascending; the action of an edit that a later one replaced is `superseded`. */
   get ruleEdits(): readonly RuleEdit[] {
     const edits = this.#ruleEdits.toSorted((a, b) => a.entry - b.entry || a.block - b.block);
     return edits.map((edit, at) => {
       const next = edits[at + 1];
       const isLast = next?.entry !== edit.entry || next.block !== edit.block;
-      return isLast || edit.action === 'cut' ? edit : { ...edit, action: 'ceded' };
+      return isLast || edit.action === 'cut' ? edit : { ...edit, action: 'superseded' };
     });
   }
 

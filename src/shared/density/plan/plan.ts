@@ -109,7 +109,7 @@ export interface RuleEdit {
    * `shrink`: the result was shortened before it was first sent. `drop`: the block is removed.
    * `companion`: it is removed along with another, as a call with its response. `pointer`,
    * `excerpt`: the result becomes a placeholder or an excerpt. `cut`: a range of the text is
-   * removed. `ceded`: another rule removes more of it. All but `companion` count towards the rule's
+   * removed. `superseded`: another rule removes more of it. All but `companion` count towards the rule's
    * total.
    */
   readonly action: EditAction;

@@ -20,7 +20,7 @@ export const ACTION = {
   /** A range of the text is removed. */
   cut: 5,
   /** Nothing: a later edit removes more of it. Of combined edits only; no plan has it. */
-  ceded: 6,
+  superseded: 6,
   /** Spent texts are removed from the arguments. */
   shorten: 7,
   /** The result is shortened before it is first sent. */
@@ -29,7 +29,7 @@ export const ACTION = {
 
 /** The name of an action, as events report it. */
 export type EditAction =
-  'drop' | 'companion' | 'pointer' | 'excerpt' | 'cut' | 'ceded' | 'shorten' | 'shrink';
+  'drop' | 'companion' | 'pointer' | 'excerpt' | 'cut' | 'superseded' | 'shorten' | 'shrink';
 
 /** Action names by number. */
 export const ACTION_NAMES = Object.keys(ACTION) as readonly EditAction[];
