@@ -311,10 +311,13 @@ export class Session extends SafeEmitter<SessionEvents> {
     const run = async (): Promise<Result> => {
       signal?.throwIfAborted();
       const { revision } = this.history;
-      const result = await this.#runSteps(begin());
-      const isEdited = this.#parts.keeper !== undefined && this.history.revision !== revision;
-      if (isEdited) void this.#next(() => this.#shared.saveInBackground());
-      return result;
+      try {
+        return await this.#runSteps(begin());
+      } finally {
+        // Edits that landed before a failure stay, so they are saved as well.
+        const isEdited = this.#parts.keeper !== undefined && this.history.revision !== revision;
+        if (isEdited) void this.#next(() => this.#shared.saveInBackground());
+      }
     };
     return abortable(this.#next(run, this.#queued === 0), signal);
   }

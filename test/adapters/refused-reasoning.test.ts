@@ -28,6 +28,8 @@ class BindingProvider {
   readonly refused: number[] = [];
   call = 0;
   refusesAll = false;
+  /** How much reasoning the last answer was made from. */
+  sealsInFront = 0;
 
   constructor(refusal: string) {
     this.#refusal = refusal;
@@ -40,6 +42,7 @@ class BindingProvider {
       const [seal] = /seal-\d+/.exec(text) ?? [];
       return { text, ...(seal !== undefined && { seal }) };
     });
+    this.sealsInFront = parts.filter((part) => 'seal' in part).length;
     if (!this.refusesAll && this.#seals.broken(parts).length === 0) return this.#seals.seal(parts);
     this.refused.push(this.call);
     throw new Error(this.#refusal);
@@ -254,6 +257,13 @@ async function play(
   return { refused: provider.refused, messages: agent.messages };
 }
 
+/** A copy of a message whose result the host has cleared. */
+function cleared(message: unknown): unknown {
+  if (message instanceof ToolMessage)
+    return new ToolMessage({ content: 'cleared', tool_call_id: message.tool_call_id });
+  return JSON.parse(JSON.stringify(message).replace(/result \d+/, 'cleared'));
+}
+
 describe.each([
   ['the Anthropic SDK', overAnthropic],
   ['the AI SDK', overAiSdk('Generate')],
@@ -289,6 +299,24 @@ describe.each([
     (later.messages as unknown[]).splice(0, Infinity, ...agent.messages);
     await later.call(true);
     expect(provider.refused).toEqual([12]);
+  });
+
+  it('has nothing refused when its host changes an earlier result', async () => {
+    const provider = new BindingProvider(REFUSAL);
+    await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    const agent = start(provider, compactor);
+    const messages = agent.messages as unknown[];
+    for (; provider.call < 24; provider.call += 1) {
+      await agent.call(true);
+      agent.addResult(`result ${provider.call}`);
+      if (provider.call % 8 !== 7) continue;
+      const at = messages.findIndex((message) =>
+        JSON.stringify(message).includes(`result ${provider.call - 4}"`),
+      );
+      messages[at] = cleared(messages[at]);
+    }
+    expect(provider.refused).toEqual([]);
+    expect(provider.sealsInFront).toBeGreaterThan(3);
   });
 
   it('gets any other refusal as it is', async () => {

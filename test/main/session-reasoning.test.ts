@@ -138,3 +138,31 @@ describe('Session, with a policy on reasoning for each request', () => {
     ).toThrow(RangeError);
   });
 });
+
+describe('Session.goOnWith, of a model that binds reasoning', () => {
+  const BINDING = 'claude-opus-5-5';
+  const OTHER = 'claude-opus-4-8';
+  const SENT = 'h:"go" a:*s1,s1 t:s1 h:"on" a:*s2,s2 t:s2 a:*s3,s3 t:s3';
+
+  /** A session that has sent `SENT` to a model, and goes on with other entries. */
+  async function goOn(modelName: string, entries: string): Promise<string> {
+    const session = openNoted(SENT, { contextLimit: 10_000, timing: {} });
+    session.history.nameModel(modelName);
+    await session.ensureCompressionBeforeSend('p', 0, 'send', { reasoning: STRIP });
+    await session.goOnWith(historyOf(entries));
+    await session.ensureCompressionBeforeSend('p', 0, 'send', { reasoning: STRIP });
+    return entriesOf(session);
+  }
+
+  it('removes the reasoning behind an entry that the host has changed', async () => {
+    const changed = SENT.replace('"on"', '"on, then"');
+    const sent = await goOn(BINDING, changed);
+    expect(sent).toBe('h:go a:*s1,s1 t:s1 h:"on, then" a:s2 t:s2 a:s3 t:s3');
+    expect(await goOn(OTHER, changed)).toContain('a:*s3,s3');
+  });
+
+  it('keeps the reasoning of another branch', async () => {
+    const branch = 'h:"go" a:*s1,s1 t:s1 h:"no" a:*s4,s4 t:s4 a:*s5,s5 t:s5';
+    expect(await goOn(BINDING, branch)).toContain('a:*s4,s4 t:s4 a:*s5,s5 t:s5');
+  });
+});

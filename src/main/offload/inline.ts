@@ -54,9 +54,8 @@ export class InlineOffload implements Offload, HistoryMirror {
     signal?: AbortSignal,
   ): Promise<BasedPlan> {
     signal?.throwIfAborted();
-    let entries = viewOfBase(history, base);
+    const entries = entriesOfBase(history, base);
     if (base.length > ENTRIES_AT_ONCE && this.#index.isNew(base)) {
-      entries = entriesOfBase(history, base);
       await inTurns(this.#index.lookAhead(entries, base, config));
       signal?.throwIfAborted();
     }
@@ -249,23 +248,9 @@ export function entriesOfBase(
   history: readonly IContent[],
   base: DensityBase,
 ): readonly IContent[] {
-  assertCovers(history, base);
-  return history.slice(0, base.length);
-}
-
-/**
- * Returns the first `base.length` entries for synchronous use: the history itself if it has no more entries, so that not every pass
- * copies a long list.
- *
- * @throws RangeError if the history is shorter than its base.
- */
-function viewOfBase(history: readonly IContent[], base: DensityBase): readonly IContent[] {
-  assertCovers(history, base);
-  return base.length === history.length ? history : history.slice(0, base.length);
-}
-
-function assertCovers(history: readonly IContent[], { length }: DensityBase): void {
-  if (Number.isInteger(length) && length >= 0 && length <= history.length) return;
+  const { length } = base;
+  if (Number.isInteger(length) && length >= 0 && length <= history.length)
+    return history.slice(0, length);
   throw new RangeError(
     `Expected a base of 0 to ${history.length} entries, which the history has, got ${String(length)}.`,
   );

@@ -5,7 +5,6 @@ import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
 import type { EntryChange } from '../history-change.js';
-import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { JournalRecords } from '../state/journal.js';
 import { abortable } from '../waiting/abortable.js';
@@ -17,7 +16,7 @@ import {
 } from './reasoning-policy.js';
 import type { CompressedEvent, Failure, PrunedEvent, StepEnd } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
-import { tokensOf } from './token-tally.js';
+import { sumTokens } from './token-tally.js';
 
 /** The result of a step. A failure next to an event happened after the edit had landed; the edit stays. */
 export interface StepOutcome<Event> {
@@ -93,13 +92,15 @@ export async function applyEdit(
   if (recorder !== undefined) await abortable(recorder.record('pruned', changes, signal), signal);
   if (history.revision !== base.revision) return null;
   if (strips && holdsReasoning(history.getRawHistory(), base.length)) return null;
-  const changedTokens = sumOf(changes, ({ before }) => before, history);
+  const tokensIn = (entries: readonly IContent[]): number =>
+    sumTokens(entries, (entry) => history.countedTokens(entry));
+  const changedTokens = tokensIn(changes.map(({ before }) => before));
   const applied = history.applyDensityResult(result, base, records);
   const { revision } = history;
   const hasLanded = revision !== base.revision;
   if (hasLanded) sent.noteEdit(changes[0]?.index ?? base.length, !stripsReasoning(parts));
   const failure = await failureOf(applied);
-  const leftTokens = sumOf(changes, ({ after }) => after, history);
+  const leftTokens = tokensIn(changes.flatMap(({ after }) => after ?? []));
   if (hasLanded) sent.noteReclaimed(changedTokens - leftTokens, revision);
   return { event: { changes, tokensBefore, tokensAfter: history.getTotalTokens() }, failure };
 }
@@ -181,18 +182,6 @@ function withReasoning(
 ): { readonly result: DensityResult; readonly base: DensityBase } {
   const entries = history.getRawHistory();
   return { result: stripReasoning(result, entries), base: { revision, length: entries.length } };
-}
-
-function sumOf(
-  changes: readonly EntryChange[],
-  entryOf: (change: EntryChange) => IContent | null,
-  history: HistoryService,
-): number {
-  return changes.reduce((sum, change) => {
-    const entry = entryOf(change);
-    if (entry === null) return sum;
-    return sum + tokensOf(entry, (counted) => history.countedTokens(counted));
-  }, 0);
 }
 
 function listChanges(

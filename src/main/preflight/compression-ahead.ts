@@ -107,7 +107,7 @@ export class CompressionAhead {
     const { history, gauge, config } = this.#parts;
     const threshold = config.runtimeContext.ephemerals.compressionThreshold();
     const share = Math.min(this.#startShare, threshold);
-    return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, gauge.pendingTokens);
+    return history.getTotalTokens() >= gauge.thresholdTokens(gauge.pendingTokens, share);
   }
 
   /** Plans a compression of the present history, unless a job exists or the guard holds compressions. `start` runs it. */

@@ -140,15 +140,6 @@ export class ContextGauge {
     return this.#runtimeContext.ephemerals.contextLimit();
   }
 
-  /** The part of the window that the history may use, by the present calibration. */
-  get budget(): TokenBudget {
-    return new TokenBudget({
-      contextLimit: this.contextLimit,
-      overheadTokens: this.overheadTokens,
-      ratio: this.#calibration.ratioOf(this.#history.modelName),
-    });
-  }
-
   /** Sets what the present request takes of the window besides history and overhead, in the model's own tokens; 0 until set. */
   beginRequest({ pendingTokens, excessTokens = 0 }: RequestSize): void {
     this.#pendingTokens = pendingTokens + excessTokens;
@@ -160,17 +151,23 @@ export class ContextGauge {
     return this.#pendingTokens;
   }
 
-  /** Counted tokens that the history may have in the present request; see `TokenBudget`. */
-  roomTokens(limit?: number): number {
-    return this.budget.roomTokens(this.#pendingTokens, limit);
+  /**
+   * Counted tokens that the history may have in the present request; negative if the rest of the request alone does not fit.
+   *
+   * @param limit maximum length of the prompt, in the model's own tokens @default the context limit
+   */
+  roomTokens(limit: number = this.contextLimit): number {
+    return this.#toCounted(limit - this.#pendingTokens);
   }
 
   /**
-   * Counted tokens of the window that are left for the history; see `TokenBudget`. What a refused request was too long by is not
-   * subtracted: the model counts more tokens of a text than is known, and takes no less of it for that.
+   * Counted tokens of the window that are left for the history: the context limit as strategies see it. At least 1, because their
+   * targets are shares of it. What a refused request was too long by is not subtracted: the model counts more tokens of a text than
+   * is known, and takes no less of it for that.
    */
   get windowTokens(): number {
-    return this.budget.windowTokens(this.#pendingTokens - this.#excessTokens);
+    const takenTokens = this.#pendingTokens - this.#excessTokens;
+    return Math.max(1, Math.floor(this.#toCounted(this.contextLimit - takenTokens)));
   }
 
   /** Whether the present request fits the window. */
@@ -179,13 +176,16 @@ export class ContextGauge {
   }
 
   /**
-   * Counted tokens at which the history is to be compressed.
+   * Counted tokens at which the history is to be compressed: those with which the request takes a share of the window.
    *
    * @param pendingTokens what the request holds besides history and overhead @default that of the present request
+   * @param share @default the compression threshold
    */
-  thresholdTokens(pendingTokens: number = this.#pendingTokens): number {
-    const share = this.#runtimeContext.ephemerals.compressionThreshold();
-    return this.budget.thresholdTokens(share, pendingTokens);
+  thresholdTokens(
+    pendingTokens: number = this.#pendingTokens,
+    share: number = this.#runtimeContext.ephemerals.compressionThreshold(),
+  ): number {
+    return this.#toCounted(share * this.contextLimit - pendingTokens);
   }
 
   /**
@@ -226,7 +226,22 @@ export class ContextGauge {
 
   /** Converts counted tokens of a history to the model's own tokens and adds the overhead. */
   #withOverhead(countedTokens: number): number {
-    return this.budget.toModelTokens(countedTokens) + this.overheadTokens;
+    return this.toModelTokens(countedTokens) + this.overheadTokens;
+  }
+
+  /** Converts counted tokens into the model's own, rounded up, without overhead. */
+  toModelTokens(countedTokens: number): number {
+    return Math.ceil(countedTokens * this.#ratio);
+  }
+
+  /** Converts the model's own tokens, overhead included, into counted ones without it. */
+  #toCounted(modelTokens: number): number {
+    return (modelTokens - this.overheadTokens) / this.#ratio;
+  }
+
+  /** The model's own tokens per counted token. */
+  get #ratio(): number {
+    return this.#calibration.ratioOf(this.#history.modelName);
   }
 
   /** Forgets the last request: a report that arrives from here on could belong to the next request. */
@@ -308,57 +323,4 @@ function answersSince({ additions }: HistoryVersion, history: HistoryService): n
     if (entries[at]?.speaker === 'ai' && entries[at - 1]?.speaker !== 'ai') answers += 1;
   }
   return answers;
-}
-
-export interface TokenBudgetOptions {
-  /** Tokens that the model accepts, in its own tokens. */
-  readonly contextLimit: number;
-  /** What every request holds besides the history (system text, tool schemas), in the model's own tokens. */
-  readonly overheadTokens: number;
-  /** The model's own tokens per counted token. */
-  readonly ratio: number;
-}
-
-/** Converts a model's window into counted tokens for the history. */
-export class TokenBudget {
-  readonly contextLimit: number;
-  readonly overheadTokens: number;
-  readonly #ratio: number;
-
-  constructor({ contextLimit, overheadTokens, ratio }: TokenBudgetOptions) {
-    this.contextLimit = contextLimit;
-    this.overheadTokens = overheadTokens;
-    this.#ratio = ratio;
-  }
-
-  /**
-   * Counted tokens of the window without overhead and `pendingTokens`: the context limit as strategies see it. At least 1, because
-   * their targets are shares of it: a target remains even if these take the whole window.
-   */
-  windowTokens(pendingTokens: number): number {
-    return Math.max(1, Math.floor(this.roomTokens(pendingTokens)));
-  }
-
-  /**
-   * Counted tokens that the history may have; negative if overhead and `pendingTokens` alone do not fit.
-   *
-   * @param limit maximum length of the prompt, in the model's own tokens @default the context limit
-   */
-  roomTokens(pendingTokens: number, limit: number = this.contextLimit): number {
-    return this.#toCounted(limit - pendingTokens);
-  }
-
-  /** Counted tokens at which history, overhead and `pendingTokens` together reach a share of the window. */
-  thresholdTokens(share: number, pendingTokens: number): number {
-    return this.#toCounted(share * this.contextLimit - pendingTokens);
-  }
-
-  /** Converts counted tokens into the model's own, rounded up, without overhead. */
-  toModelTokens(countedTokens: number): number {
-    return Math.ceil(countedTokens * this.#ratio);
-  }
-
-  #toCounted(windowTokens: number): number {
-    return (windowTokens - this.overheadTokens) / this.#ratio;
-  }
 }

@@ -16,7 +16,7 @@ import type { SentHistory } from './prompt-cache.js';
 import type { PrunedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 import { PrefixTokens, pricedTerms, spendable, tokensOf, TokenTally } from './token-tally.js';
-import type { RequestTerms, RequestTokens } from './token-tally.js';
+import type { CountedTokens, RequestTerms, RequestTokens } from './token-tally.js';
 
 /** The input cost of a session's requests, in dollars, at the prices of their models. */
 export interface InputDollars {
@@ -113,9 +113,8 @@ export class CostMeter {
 
   /** Notes what rules removed in an edit that landed. */
   noteEdits({ edits, changes }: Pick<PrunedEvent, 'edits' | 'changes'>): void {
-    const tokens = (entry: IContent): number =>
-      tokensOf(entry, (counted) => this.#history.countedTokens(counted));
-    this.#ruleSavings.noteEdits(edits, changes, tokens);
+    const counted: CountedTokens = (entry) => this.#history.countedTokens(entry);
+    this.#ruleSavings.noteEdits(edits, changes, (entry) => tokensOf(entry, counted));
   }
 
   /** The state for a later session of this history. */

@@ -16,7 +16,7 @@ import { startsOfLosses } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import type { SentHistory } from './prompt-cache.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
-import { reclaimedTokens, shareOf, tokensOf } from './token-tally.js';
+import { reclaimedTokens, shareOf, sumTokens, tokensOf } from './token-tally.js';
 import type { CountedTokens } from './token-tally.js';
 
 /** Whether edits are held until their savings are worth the cache that they invalidate. */
@@ -265,7 +265,7 @@ export function belowStepFrom(
   above: CachePrices,
 ): number {
   const { history, prices, countedTokens } = edit;
-  const tokens = sum(history, countedTokens);
+  const tokens = sumTokens(history, countedTokens);
   const growth = Math.max(1, tokens / Math.max(1, callsIn(history)));
   let [gain, from] = [0, Infinity];
   for (const { at, reclaimed, behind } of placesOf(edit)) {
@@ -277,10 +277,6 @@ export function belowStepFrom(
     if (net > gain) [gain, from] = [net, at];
   }
   return from;
-}
-
-function sum(history: readonly IContent[], countedTokens: CountedTokens): number {
-  return history.reduce((tokens, entry) => tokens + tokensOf(entry, countedTokens), 0);
 }
 
 /** The number of model calls to expect of a session. */
@@ -313,7 +309,7 @@ function* placesOf({
   const starts = startsOfLosses(result, history);
   let [reclaimed, behind, start] = [0, 0, Infinity];
   // Tokens in front of the entry. If they are too few to be cached as a prefix, they are written again as well.
-  let before = minCachedTokens > 0 ? sum(history, countedTokens) : 0;
+  let before = minCachedTokens > 0 ? sumTokens(history, countedTokens) : 0;
   for (let at = history.length - 1; at >= 0; at -= 1) {
     const entry = history[at];
     if (entry === undefined) continue;

@@ -13,7 +13,7 @@ import type { JournalRecords } from '../state/journal.js';
 import type { Admission } from './edit-policy.js';
 import { stripReasoning } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
-import { tokensOf } from './token-tally.js';
+import { sumTokens, tokensOf } from './token-tally.js';
 
 /** A list that starts empty, takes over the entries of a history in order, and is edited in between. */
 export class EditedCopy {
@@ -91,7 +91,7 @@ export class EditedCopy {
     this.#noteRules(result);
     this.#journal.noteEdit(this.#taken, this.#entries, result);
     const behind = this.#entries.slice(firstEditedIndex(result));
-    const behindTokens = behind.reduce((sum, entry) => sum + this.#tokensOf(entry), 0);
+    const behindTokens = sumTokens(behind, (entry) => this.countedTokens(entry));
     this.#intactTokens = Math.min(this.#intactTokens, this.#tokens - behindTokens);
     const gone = new Set(result.removals);
     for (const index of [...gone, ...result.replacements.keys()]) {

@@ -155,7 +155,7 @@ function windowExceeded(
   entries: readonly IContent[],
   tokens: readonly number[],
   { dropped, tokens: leftTokens }: WindowFit,
-  { budget, pendingTokens }: ContextGauge,
+  gauge: ContextGauge,
 ): ContextWindowExceededError {
   const gone = new Set(dropped);
   const left = entries.flatMap((entry, index) => (gone.has(index) ? [] : [{ entry, index }]));
@@ -163,8 +163,8 @@ function windowExceeded(
     (most, at) => ((tokens[at.index] ?? 0) > (tokens[most?.index ?? -1] ?? -1) ? at : most),
     undefined,
   );
-  const { contextLimit, overheadTokens } = budget;
-  const entryTokens = budget.toModelTokens(tokens[largest?.index ?? -1] ?? 0);
+  const { contextLimit, overheadTokens, pendingTokens } = gauge;
+  const entryTokens = gauge.toModelTokens(tokens[largest?.index ?? -1] ?? 0);
   const parts = [
     {
       tokens: pendingTokens,
@@ -177,7 +177,7 @@ function windowExceeded(
     parts.unshift({ tokens: entryTokens, name });
   }
   const culprit = parts.reduce((most, part) => (part.tokens > most.tokens ? part : most));
-  const neededTokens = budget.toModelTokens(leftTokens) + overheadTokens + pendingTokens;
+  const neededTokens = gauge.toModelTokens(leftTokens) + overheadTokens + pendingTokens;
   return new ContextWindowExceededError(
     `The next request needs ${neededTokens} tokens, the context window has ${contextLimit}, and nothing ` +
       `more can be dropped. The largest part is ${culprit.name}: make it smaller, or use a model with a larger window.`,

@@ -80,8 +80,8 @@ class PreflightReplay {
   readonly #parts: SessionParts;
   readonly #strategy: CompressionStrategy;
   readonly #copy: EditedCopy;
-  /** The index for this library's own passes; absent for a custom strategy. */
-  readonly #passes: ReplayedPasses | undefined;
+  /** The index of the copy for this library's own passes; absent for a custom strategy. */
+  readonly #index: GrowingIndex | undefined;
   readonly #gate: EditGate;
   readonly #sent = { intactEntries: 0, isCacheCold: false };
   /** Tokens of the requests as they were sent; `#unedited` has them as they would have been without edits. */
@@ -100,7 +100,7 @@ class PreflightReplay {
     this.#strategy = parts.config.pruning;
     this.#copy = new EditedCopy(given, parts.history);
     if (usesBuiltInPass(this.#strategy)) {
-      this.#passes = new ReplayedPasses(parts.config.density(), this.#copy);
+      this.#index = new GrowingIndex(scopeOfSession(parts.config.density()));
     }
     this.#terms = pricedTerms(parts.cache, requestTerms(parts));
     this.#thresholdTokens = parts.gauge.thresholdTokens();
@@ -145,8 +145,8 @@ class PreflightReplay {
     if (isNow || mayLand) {
       await this.#prune(isForced, isBatchPoint);
       scanned = copy.length;
-    } else if (isBatching(edits) && !this.#isCompressed && this.#passes !== undefined) {
-      await this.#shrink(this.#passes);
+    } else if (isBatching(edits) && !this.#isCompressed && this.#index !== undefined) {
+      await this.#shrink(this.#index);
       scanned = ENTRIES_PER_SHRINKING;
     }
     this.#tally.add(copy.tokens, !isExpired, copy.takeIntactTokens(), this.#terms);
@@ -165,8 +165,7 @@ class PreflightReplay {
       if (admission.reason !== undefined) break;
     }
     if (admission?.reason !== undefined) {
-      const landed = await copy.land(admission, this.#parts.reasoningTerms.policy);
-      this.#passes?.noteLanding(landed, false);
+      this.#index?.noteEdit(await this.#land(admission));
     }
     this.#admission = admission;
     const isRoomWanted = admission?.reason === 'threshold';
@@ -174,21 +173,38 @@ class PreflightReplay {
       copy.tokens >= (isRoomWanted ? this.#lowWaterTokens : this.#thresholdTokens);
   }
 
-  /** Plays a preflight between two batch points, where only shrunk results may land. */
-  async #shrink(passes: ReplayedPasses): Promise<void> {
-    const found = passes.findShrinks(this.#parts.config.density());
-    const shrinking = found && this.#gate.admit(found, { isForced: false, isBatchPoint: false });
-    if (shrinking?.reason === undefined) return;
-    passes.noteLanding(await this.#copy.land(shrinking, this.#parts.reasoningTerms.policy), true);
+  /** Plays a preflight between two batch points, where only results behind the last answer may be shrunk. */
+  async #shrink(index: GrowingIndex): Promise<void> {
+    index.extend(this.#copy.getRawHistory());
+    if (!index.hasUnsentResults) return;
+    const { workingSet: _, ...config } = this.#parts.config.density();
+    const found = this.#find({ ...config, readWritePruning: false, fileDedupe: false });
+    if (found.firstEntry === Infinity) return;
+    const shrinking = this.#gate.admit(found, { isForced: false, isBatchPoint: false });
+    if (shrinking.reason === undefined) return;
+    const landed = await this.#land(shrinking);
+    // Reasoning that leaves with an edit may take whole entries with it.
+    if (landed.removals.length === 0) index.noteShrinks(landed.replacements);
+    else index.noteEdit(landed);
   }
 
   #admit({ ignoresCacheCost, point }: DuePass): Admission {
-    const config = this.#parts.config.density(ignoresCacheCost);
-    const found =
-      this.#passes?.find(config) ?? findHere(this.#strategy, this.#copy.getRawHistory(), config);
+    const found = this.#find(this.#parts.config.density(ignoresCacheCost));
     return found.firstEntry === Infinity
       ? { result: found.result, isWhole: true }
       : this.#gate.admit(found, point);
+  }
+
+  /** Returns what a pass finds in the copy as it is now. */
+  #find(config: DensityConfig): FoundEdit {
+    const history = this.#copy.getRawHistory();
+    if (this.#index === undefined) return findHere(this.#strategy, history, config);
+    const { plan, texts } = this.#index.plan(history, config);
+    return plannedEdit(plan, history, config, texts);
+  }
+
+  #land(admission: Admission): Promise<DensityResult> {
+    return this.#copy.land(admission, this.#parts.reasoningTerms.policy);
   }
 
   get #fullTokens(): number {
@@ -214,42 +230,4 @@ function* preflightsOf(given: readonly IContent[]): Generator<FormerPreflight, v
 
 function timeOf(entry: IContent | undefined): number | undefined {
   return entry?.metadata?.timestamp;
-}
-
-/** This library's passes over one replayed history. */
-class ReplayedPasses {
-  readonly #copy: Pick<EditedCopy, 'getRawHistory'>;
-  readonly #index: GrowingIndex;
-
-  /** @param config its workspace root, tool catalog and inclusion syntaxes must not change in later passes */
-  constructor(config: DensityConfig, copy: Pick<EditedCopy, 'getRawHistory'>) {
-    this.#copy = copy;
-    this.#index = new GrowingIndex(scopeOfSession(config));
-  }
-
-  /** Returns what a pass finds in the copy as it is now. */
-  find(config: DensityConfig): FoundEdit {
-    const history = this.#copy.getRawHistory();
-    const { plan, texts } = this.#index.plan(history, config);
-    return plannedEdit(plan, history, config, texts);
-  }
-
-  /** Returns the edit that shrinks results behind the last answer; `undefined` if there is none. */
-  findShrinks(config: DensityConfig): FoundEdit | undefined {
-    this.#index.extend(this.#copy.getRawHistory());
-    if (!this.#index.hasUnsentResults) return undefined;
-    const { workingSet: _, ...rest } = config;
-    const found = this.find({ ...rest, readWritePruning: false, fileDedupe: false });
-    return found.firstEntry === Infinity ? undefined : found;
-  }
-
-  /**
-   * Updates the index after an edit that landed in the copy.
-   *
-   * @param isShrinking whether it only shrinks unsent results, and changes no other calls or results
-   */
-  noteLanding(landed: DensityResult, isShrinking: boolean): void {
-    if (isShrinking && landed.removals.length === 0) this.#index.noteShrinks(landed.replacements);
-    else this.#index.noteEdit(landed);
-  }
 }

@@ -202,12 +202,7 @@ export class PrefixTokens {
   }
 
   #add(history: readonly IContent[], start: number, end: number): number {
-    let tokens = 0;
-    for (let index = start; index < end; index += 1) {
-      const entry = history[index];
-      if (entry !== undefined) tokens += tokensOf(entry, this.#countedTokens);
-    }
-    return tokens;
+    return sumTokens(history.slice(start, end), this.#countedTokens);
   }
 }
 
@@ -220,6 +215,11 @@ const ESTIMATES = new WeakMap<IContent, number>();
 /** Tokens of an entry: the count, or an estimate if it is not counted. */
 export function tokensOf(entry: IContent, countedTokens: CountedTokens): number {
   return countedTokens(entry) ?? estimated(entry);
+}
+
+/** Tokens of several entries together. */
+export function sumTokens(entries: readonly IContent[], countedTokens: CountedTokens): number {
+  return entries.reduce((tokens, entry) => tokens + tokensOf(entry, countedTokens), 0);
 }
 
 function estimated(entry: IContent): number {

@@ -10,6 +10,7 @@ import { readJournal } from '../../shared/state/journal-record.js';
 import type { JournalRecord } from '../../shared/state/journal-record.js';
 import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { HistoryService } from '../history-service.js';
+import { bindsReasoning } from '../models/model-limits.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
 import { inTurns, nextTurn } from '../waiting/event-loop-turn.js';
@@ -47,6 +48,8 @@ interface ReplayedState {
   readonly taken: number;
   /** Absent if the history is the one that the state describes. */
   readonly divergence?: StateDivergence;
+  /** Whether the host has changed an entry in front of reasoning that was sent. @default false */
+  readonly isEditedAhead?: boolean;
 }
 
 /**
@@ -69,7 +72,8 @@ function* replayInSlices(
     journal.add(entry);
   });
   yield* journal.digest.settleInSlices();
-  const known = firstDifference(digests, journal.digest.digests);
+  const present = journal.digest.digests;
+  const known = firstDifference(digests, present);
   const isShort = taken < digests.entries;
   if (known < taken || isShort) {
     const asSent = yield* continueAsSent(state, given, () => new Journal(keepsAdded, hashes));
@@ -91,19 +95,31 @@ function* replayInSlices(
   const isSame = known === taken && fold.isWhole && !isShort;
   if (isSame) return { journal, entries, tokens: state.tokens, memory, taken };
   const reason = known < taken ? 'edited' : isShort ? 'shortened' : ('not-followed' as const);
+  const isFollowed = reason !== 'not-followed';
   return {
     journal,
     entries,
     tokens: state.tokens.slice(0, fold.intactEntries),
     memory: memoryOf(memory, fold, state.tokens),
     taken,
-    divergence: {
-      reason,
-      entry: reason === 'not-followed' ? at : known,
-      followed,
-      left: total - followed,
-    },
+    isEditedAhead: isEditedAhead(raw, known, (at) => digests.bytes[at] === present.bytes[at]),
+    divergence: { reason, entry: isFollowed ? known : at, followed, left: total - followed },
   };
+}
+
+/**
+ * Whether most of the reasoning behind the first difference was sent before, at the same place: then an entry in front of it was
+ * changed. In another branch of the conversation, the reasoning is another as well, and was made from what is in front of it.
+ */
+function isEditedAhead(
+  entries: readonly IContent[],
+  firstDifference: number,
+  wasSent: (at: number) => boolean,
+): boolean {
+  const reasoned = [...entries.keys()].filter((at) => {
+    return at > firstDifference && entries[at]?.blocks.some(({ type }) => type === 'thinking');
+  });
+  return 2 * reasoned.filter(wasSent).length > reasoned.length;
 }
 
 /**
@@ -225,9 +241,8 @@ export async function startHistory(
   history: HistoryService,
   options: HistoryStartOptions,
 ): Promise<HistoryStart> {
-  const { state, given } = options;
-  const hasState = state !== undefined && state !== null;
-  const start: HistoryStart = hasState ? await continueFrom(history, options) : { taken: 0 };
+  const { state = null, given } = options;
+  const start = state === null ? { taken: 0 } : await continueFrom(history, options);
   if (start.memory !== undefined) return start;
   await addInTurns(history, given);
   return { ...start, taken: given.length };
@@ -268,19 +283,28 @@ async function readStateFor(
   }
 }
 
-/** Takes over what was learned about the model, and returns the session's memory aged to the present. */
+/**
+ * Takes over what was learned about the model, and returns the session's memory aged to the present. If the host has changed an entry
+ * in front of reasoning, the reasoning counts as stale for a model that binds it: its provider would refuse the next request.
+ */
 function adoptMemory(
   history: HistoryService,
-  { opened: { model, at }, resumed: { memory } }: ReadState,
+  { opened: { model, at }, resumed: { memory, isEditedAhead = false } }: ReadState,
   { calibration }: HistoryStartOptions,
 ): SessionMemory {
   if (model !== null) {
     if (model.name !== null) history.nameModel(model.name);
     calibration.takeOver(model.name ?? undefined, model);
   }
-  const { sent } = memory;
+  const { sent, refusing = [] } = memory;
+  const { modelName } = history;
+  const isBound = bindsReasoning(modelName) || refusing.includes(modelName ?? null);
+  const staleReasoningFrom = Math.min(sent.staleReasoningFrom ?? Infinity, sent.intactEntries);
   const idleMs = sent.idleMs === null ? null : sent.idleMs + Math.max(0, Date.now() - at);
-  return { ...memory, sent: { ...sent, idleMs } };
+  return {
+    ...memory,
+    sent: { ...sent, idleMs, ...(isEditedAhead && isBound && { staleReasoningFrom }) },
+  };
 }
 
 export interface SwitchOptions extends Omit<HistoryStartOptions, 'given'> {

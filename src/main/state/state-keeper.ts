@@ -292,11 +292,15 @@ export class StateKeeper {
     return [`named-${nameOf(conversationId)}`];
   }
 
-  /** Loads a state; `null` if there is none, `undefined` if the store fails or is paused. */
+  /**
+   * Loads a state; `null` if there is none, `undefined` if the store fails or is paused. A store that rejects is asked once more: a
+   * lost connection is usually replaced at once, and a process that goes on without the state rewrites the prompt cache.
+   */
   #read(key: string): Promise<StoredState | null | undefined> {
     return this.#callStore(async (store) => {
+      const load = async (): Promise<StoredState | null> => store.load(key);
       // A store written in JavaScript may return `undefined` for an unknown key.
-      const stored = (await store.load(key)) ?? null;
+      const stored = (await load().catch(load)) ?? null;
       // Read the fields here, where errors are caught.
       return stored && { state: stored.state, version: stored.version };
     });

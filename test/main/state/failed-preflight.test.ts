@@ -15,7 +15,10 @@ import {
   toolResponse,
 } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
-import { CompressionExecutionError } from '../../../src/shared/errors.js';
+import {
+  CompressionExecutionError,
+  ContextWindowExceededError,
+} from '../../../src/shared/errors.js';
 
 const PATH = 'src/port.ts';
 
@@ -94,6 +97,21 @@ describe('an edit without a request', () => {
     expect(historyOf(session)).not.toEqual(given.history);
     await nextTurn();
     const next = await open(options, given);
+    expect(historyOf(next)).toEqual(historyOf(session));
+  });
+});
+
+describe('an edit without a request, after which something fails', () => {
+  it('is saved: a history that does not fit the window after all', async () => {
+    const store = memoryStore();
+    const huge = humanText('It has to be free. '.repeat(4_000));
+    const history = [...READ, ...WRITTEN, huge];
+    const given = { edits: 'every-turn', history } as const;
+    const session = await open({ store }, given);
+    await expect(session.enforceContextWindow('p')).rejects.toThrow(ContextWindowExceededError);
+    expect(historyOf(session)).not.toEqual(history);
+    await nextTurn();
+    const next = await open({ store }, given);
     expect(historyOf(next)).toEqual(historyOf(session));
   });
 });

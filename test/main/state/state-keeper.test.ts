@@ -154,6 +154,21 @@ describe('createCompactor with a store', () => {
     expect(warn.mock.calls.length).toBeLessThanOrEqual(1);
   });
 
+  it('asks a store that rejects once more before it goes on without a state', async () => {
+    const kept = memoryStore();
+    let loads = 0;
+    const load: StateStore['load'] = (key) => {
+      loads += 1;
+      return loads % 2 === 1 ? Promise.reject(new Error('reset')) : kept.load(key);
+    };
+    for (const requests of [1, 2, 3]) {
+      await using compactor = createCompactor({ ...COMPACTOR, store: { ...open(kept), load } });
+      const session = await compactor.createSession({ history: HISTORY, sessionId: 'one' });
+      await session.ensureCompressionBeforeSend('request');
+      expect(session.costs().requests).toBe(requests);
+    }
+  });
+
   it('warns of a store once per outage, not once per session or turn', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
