@@ -111,6 +111,11 @@ function copyOf<Message>(messages: readonly Message[]): Message[] | undefined {
 }
 
 function isAborted(call: CompactCall | undefined): boolean {
-  const signal: unknown = call?.signal;
-  return typeof signal === 'object' && signal !== null && (signal as AbortSignal).aborted;
+  try {
+    const signal: unknown = call?.signal;
+    return typeof signal === 'object' && signal !== null && (signal as AbortSignal).aborted;
+  } catch {
+    // What throws when it is read is no signal.
+    return false;
+  }
 }
