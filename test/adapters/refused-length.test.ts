@@ -381,6 +381,7 @@ it('is not cut to nothing if it was refused for the room of its answer', async (
 
 it.each([
   [12_000, 1, 3],
+  [14_000, 1.2, 3],
   [18_000, 1.5, 5],
 ])(
   'of %i tokens is made to fit by a process that has not sent it, and no more than that',

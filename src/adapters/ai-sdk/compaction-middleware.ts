@@ -155,12 +155,7 @@ export function compactionMiddleware(
       call = calls.get(again);
       answer = (await (model as unknown as AnsweringModel)[kind](again)) as Result;
     }
-    try {
-      return passingUsage(answer, (usage) => call?.takeUsage?.(usage));
-    } catch {
-      // Usage is optional and the answer is there, so a failure to read usage must not fail the call.
-      return answer;
-    }
+    return passingUsage(answer, (usage) => call?.takeUsage?.(usage));
   }
 }
 
@@ -244,8 +239,17 @@ function isFilled(providerMetadata: unknown): boolean {
 
 /**
  * Passes on the usage of an answer once it is known. Returns the same answer, or for a stream one whose stream also reads the usage.
+ * Never throws: usage is optional and the answer is there, so a failure to read usage must not fail the call.
  */
 export function passingUsage<Answer>(answer: Answer, pass: (usage: CompactCall) => void): Answer {
+  try {
+    return readingUsage(answer, pass);
+  } catch {
+    return answer;
+  }
+}
+
+function readingUsage<Answer>(answer: Answer, pass: (usage: CompactCall) => void): Answer {
   const { usage, content, stream } = asRecord(answer) ?? {};
   if (!(stream instanceof ReadableStream)) {
     pass(usageOf(usage, content));

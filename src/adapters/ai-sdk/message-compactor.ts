@@ -20,13 +20,11 @@ export function messageCompactor<Message extends SdkMessage = ModelMessage>(
   compactor: Compactor,
   options: AdapterOptions = {},
 ): MessageCompactor<Message> {
-  const compact = createMessageCompactor(
+  return createMessageCompactor<SdkMessage, Message>(
     compactor,
     MODEL_MESSAGE_FORMAT,
     options,
     (compactEach) => async (messages, call) =>
       undoDivision(await compactEach(divideApproved(checkedMessages(messages)), call)),
   );
-  // Returned messages are given ones, or copies with fewer parts and other texts.
-  return compact as unknown as MessageCompactor<Message>;
 }

@@ -5,14 +5,12 @@ import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { COMPACTION_KIND, toolCall } from '../../shared/content.js';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
-import { fixedBlockTokens } from '../../shared/tokens/content-text.js';
-import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import type { Outcome } from '../format/blocks.js';
 import { optionsReasoning, isOfGemini } from '../format/options-reasoning.js';
 import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../format/blocks.js';
+import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
 import type { ApprovedCalls, SdkMessage } from './sdk-message.js';
 import { textIn } from './sdk-message.js';
-import { readToolOutput } from './tool-output.js';
+import { mediaTypeOf, readToolOutput } from './tool-output.js';
 
 /** The context of a part. */
 export interface PartPlace {
@@ -104,11 +102,8 @@ function providerText(part: JsonRecord, keys: readonly string[]): string | undef
 
 /** Returns `undefined` for a file that is a text, which is opaque and counts as its text. */
 function readMedia(part: JsonRecord): ContentBlock | undefined {
-  const { type, mediaType, data, filename } = part;
-  if (isRecord(data) && data['type'] === 'text') return undefined;
-  const named = typeof mediaType === 'string' ? mediaType : String(type);
-  // AI SDK 7 may omit the subtype: `image`.
-  return mediaBlock(named.includes('/') ? named : `${named}/*`, asText(filename));
+  const type = mediaTypeOf(part);
+  return type === undefined ? undefined : mediaBlock(type, asText(part['filename']));
 }
 
 /** A call that the provider executes is opaque: it never gets a response in a tool message, so it would count as unanswered. */
@@ -129,16 +124,6 @@ function readResult(part: JsonRecord, where: string): ContentBlock {
 
 /** Returns the block for a part that is not interpreted. */
 export function opaque(part: JsonRecord, callId?: unknown): OpaqueBlock {
-  return opaqueBlock(String(part['type']), opaqueTokens(part), asText(callId));
-}
-
-/** Estimates media by their type, because their size says nothing about tokens, and anything else by the characters of its JSON. */
-function opaqueTokens(part: JsonRecord): number {
-  const { output, data } = part;
-  const media = readMedia(part);
-  if (part['mediaType'] !== undefined && media !== undefined) return fixedBlockTokens(media);
-  const { result, mediaTokens = 0 }: Outcome = isRecord(output)
-    ? readToolOutput(output)
-    : { result: data ?? part };
-  return estimatePayloadTokens(result) + mediaTokens;
+  const tokens = estimateOpaqueTokens(part['output'] ?? part, mediaTypeOf);
+  return opaqueBlock(String(part['type']), tokens, asText(callId));
 }

@@ -1,6 +1,6 @@
 // Converts the AI SDK's `output` of a tool result to the result of a response, and applies an edited result. Pure.
 
-import { asArray, asRecord, isRecord } from '../../shared/json.js';
+import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { outputField } from '../format/blocks.js';
 import type { Outcome } from '../format/blocks.js';
@@ -126,15 +126,19 @@ function contentMediaTokens(value: unknown): number {
 
 /** Tokens of a media item. A file that is a text counts as its text. */
 function itemTokens(item: unknown): number {
-  if (!isRecord(item)) return 0;
-  const { type, text, mediaType, data } = item;
-  if (typeof text === 'string' || typeof type !== 'string' || !MEDIA_ITEM.test(type)) return 0;
-  if (isRecord(data) && typeof data['text'] === 'string') {
-    return estimatePayloadTokens(data['text']);
-  }
-  const named = typeof mediaType === 'string' ? mediaType : type;
+  const fields = asRecord(item) ?? {};
+  const type = mediaTypeOf(fields);
+  const text = type === undefined ? asText(asRecord(fields['data'])?.['text']) : undefined;
+  return type === undefined ? estimatePayloadTokens(text) : payloadTokens(type);
+}
+
+/** Returns the media type of a part or of an item of a result; `undefined` if it is not media, or a text. */
+export function mediaTypeOf({ type, text, mediaType, data }: JsonRecord): string | undefined {
+  const named = asText(mediaType) ?? asText(type) ?? '';
+  const isText = typeof text === 'string' || typeof asRecord(data)?.['text'] === 'string';
+  if (isText || (mediaType === undefined && !MEDIA_ITEM.test(named))) return undefined;
   // The media type may lack a subtype (`image`), or only the item's type is known (`image-url`).
-  return payloadTokens(named.replace(/^image(?:-.*)?$/, 'image/*'));
+  return named.includes('/') ? named : `${named.replace(/-.*/, '')}/*`;
 }
 
 /** Matches `media`, `file` and `image`, alone or with a suffix: `file-data`, `image-url`, `image-file-id`. */

@@ -65,12 +65,7 @@ function watch<Model extends AnsweringModel>(
       if (isFixableByCompacting(thrown)) report({ refusal: thrown });
       throw thrown;
     }
-    try {
-      return passingUsage(answer, report);
-    } catch {
-      // Usage is optional and the answer is there, so a failure to read usage must not fail the call.
-      return answer;
-    }
+    return passingUsage(answer, report);
   };
   const calls = new Map<unknown, unknown>(KINDS.map((kind) => [kind, watchedCall(kind)]));
   // Getters, setters and methods run with the model itself as `this`, because a proxy lacks its private fields.

@@ -1,7 +1,7 @@
 // Compaction inside an Anthropic client: replaces the messages in the bodies of requests to the Messages API, and reads reported
-// usage from copies of the responses. Changes no other field, no other request and no response.
+// usage from the responses. Changes no other field, no other request and no answer.
 
-import type { Middleware, MiddlewareContext } from '@anthropic-ai/sdk';
+import type { Middleware } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
 import { isFixableByCompacting, refusesReasoning } from '../../main/models/model-limits.js';
 import { modelInPath } from '../../main/models/model-name.js';
@@ -9,8 +9,8 @@ import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { reasoningOfModel } from '../request/claude-reasoning.js';
 import { refusalIn } from '../conversation/editing-fetch.js';
+import { readingUsage } from '../conversation/reading-usage.js';
 import { isSameList } from '../format/same-value.js';
-import { reportedBy } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
@@ -82,8 +82,9 @@ export function compactionMiddleware(
         response = await next(withBody(request, again));
       }
     }
-    if (!isRecord(body['context_management'])) readUsage(compacted, response, context);
-    return response;
+    const { takeUsage } = compacted;
+    const hasUsage = takeUsage !== undefined && !isRecord(body['context_management']);
+    return hasUsage ? readingUsage(response, takeUsage) : response;
 
     /** Returns the compacted body, cached by the `body` object in the options of the request, which is the same in all attempts. */
     async function compactedBody(
@@ -204,43 +205,4 @@ function withBody(request: APIRequest, { body, hasCompaction }: CompactedBody): 
     headers.set('anthropic-beta', betas === '' ? COMPACTION_BETA : `${betas},${COMPACTION_BETA}`);
   }
   return { ...request, headers, body };
-}
-
-/** Reads the usage from a copy of a response in the background. Never throws. */
-function readUsage(
-  { takeUsage }: CompactedBody,
-  response: Response,
-  context: MiddlewareContext,
-): void {
-  if (!response.ok || takeUsage === undefined) return;
-  usageIn(response, context).then(
-    (usage) => {
-      if (usage !== undefined) takeUsage(usage);
-    },
-    // The caller gets the same error from the response itself.
-    () => undefined,
-  );
-}
-
-async function usageIn(
-  response: Response,
-  context: MiddlewareContext,
-): Promise<CompactCall | undefined> {
-  const parsed: unknown = await context.parse(response);
-  if (!isEventStream(parsed)) return usageOf(parsed);
-  for await (const event of parsed) {
-    return isRecord(event) ? usageOf(event['message']) : undefined;
-  }
-  return undefined;
-}
-
-/** Returns the usage in a message; `undefined` if the message has none yet. */
-function usageOf(message: unknown): CompactCall | undefined {
-  const reported = reportedBy(message);
-  const { reportedInputTokens, oddUsage } = reported;
-  return reportedInputTokens === undefined && oddUsage === undefined ? undefined : reported;
-}
-
-function isEventStream(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

@@ -38,9 +38,7 @@ export function messageCompactor<Message extends AnthropicMessage = MessageParam
   compactor: Compactor,
   options: AdapterOptions = {},
 ): MessageCompactor<Message> {
-  const compact = createMessageCompactor<AnthropicMessage>(compactor, CLAUDE_FORMAT, options);
-  // The cast is safe: returned messages are given ones, or copies with fewer parts and other texts.
-  return compact as unknown as MessageCompactor<Message>;
+  return createMessageCompactor<AnthropicMessage, Message>(compactor, CLAUDE_FORMAT, options);
 }
 
 /**

@@ -5,15 +5,15 @@ import { isToolResponseBlock, toolCall } from '../../shared/content.js';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, Speaker, ToolResponseBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
-import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../format/blocks.js';
+import { answerBlock, mediaBlock, opaqueBlockOf, thinkingBlock } from '../format/blocks.js';
+import { mediaTokensIn } from '../format/opaque-tokens.js';
 import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { placed } from '../format/placed.js';
 import { plainData } from '../format/plain-data.js';
 import {
   answeredIdOf,
   callsIn,
-  estimateFileTokens,
-  estimatePartTokens,
+  fileType,
   isFile,
   isMessagePart,
   isReasoning,
@@ -154,8 +154,10 @@ function readKnownPart(
       return readCall(part);
     case 'tool_result':
       return readResult(part, toolNames);
-    default:
-      return isFile(part) ? readFile(part) : undefined;
+    default: {
+      const type = fileType(part);
+      return type === undefined ? undefined : readFile(part, type);
+    }
   }
 }
 
@@ -181,20 +183,25 @@ function readResult(
     {
       result: resultOf(content),
       error: part['is_error'] === true ? errorLine(textOf(content)) : undefined,
-      mediaTokens: estimateFileTokens(content),
+      mediaTokens: mediaTokensIn(asArray(content).flatMap(contentOf), fileType),
     },
   );
 }
 
-function readFile({ type, source, title }: MessagePart): MediaBlock {
-  const { media_type: mediaType, type: sourceType } = isRecord(source) ? source : {};
-  const fallbackType = type === 'image' ? 'image/*' : 'application/octet-stream';
+function readFile({ source, title }: MessagePart, type: string): MediaBlock {
+  const { media_type: mediaType, type: sourceType } = asRecord(source) ?? {};
   const encoding = sourceType === 'url' ? 'url' : 'base64';
-  return mediaBlock(asText(mediaType) ?? fallbackType, asText(title), encoding);
+  return mediaBlock(asText(mediaType) ?? type, asText(title), encoding);
 }
 
 function opaque(part: MessagePart): ContentBlock {
-  return opaqueBlock(part.type, estimatePartTokens(part));
+  return opaqueBlockOf(part.type, part, fileType);
+}
+
+/** Returns the items of a document that consists of content blocks, or else the item itself. */
+function contentOf(item: unknown): readonly unknown[] {
+  const { content } = asRecord(asRecord(item)?.['source']) ?? {};
+  return Array.isArray(content) ? content : [item];
 }
 
 /** Returns a result as a text; as a list if it has items that a text cannot replace, such as search results, which the model cites. */

@@ -3,11 +3,10 @@
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import { programsIn } from '../format/pinned-calls.js';
 import type { CallsInMessage } from '../format/pinned-calls.js';
 import { isCompactionPart } from '../format/provider-compaction.js';
-import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../shared/tokens/content-text.js';
-import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 
 /** A message of `client.messages` or of `client.beta.messages`. */
 export type AnthropicMessage = MessageParam | BetaMessageParam;
@@ -60,40 +59,15 @@ const ALWAYS_PINNED_TYPES: ReadonlySet<string> = new Set([
   'tool_removal',
 ]);
 
-/** Estimates the tokens of a part of any type: characters over 4, and a constant for each image and file. */
-export function estimatePartTokens(part: MessagePart): number {
-  const { fileTokens, characters } = weigh(part);
-  return fileTokens + tokensOfCharacters(characters);
-}
-
-/** Estimates the tokens of images and files in the content of a result. */
-export function estimateFileTokens(content: unknown): number {
-  return Array.isArray(content) ? weigh(content).fileTokens : 0;
-}
-
-/** Adds up characters and the tokens of files. The content must be plain data, because a cycle would never end. */
-function weigh(content: unknown): { readonly fileTokens: number; readonly characters: number } {
-  let fileTokens = 0;
-  let characters = 0;
-  // An explicit stack, because deep values would overflow that of recursion.
-  const pending: unknown[] = [content];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (typeof value === 'string') characters += value.length;
-    else if (typeof value === 'number' || typeof value === 'boolean') characters += 4;
-    else if (Array.isArray(value)) for (const item of value) pending.push(item);
-    else if (isRecord(value)) {
-      if (isFile(value))
-        fileTokens += value['type'] === 'image' ? IMAGE_TOKENS : OTHER_MEDIA_TOKENS;
-      else for (const key in value) if (key !== 'signature') pending.push(value[key]);
-    }
-  }
-  return { fileTokens, characters };
-}
-
 /** Whether a part is an image, or a document without inline text. */
 export function isFile({ type, source }: Readonly<Record<string, unknown>>): boolean {
   if (type === 'image') return true;
   if (type !== 'document' || !isRecord(source)) return false;
   return source['type'] !== 'text' && source['type'] !== 'content';
+}
+
+/** Returns the media type of a file, by which its tokens are estimated; `undefined` for any other part. */
+export function fileType(part: JsonRecord): string | undefined {
+  if (!isFile(part)) return undefined;
+  return part['type'] === 'image' ? 'image/*' : 'application/octet-stream';
 }

@@ -3,9 +3,9 @@
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ProviderMessages } from '../format/message-format.js';
+import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
 import { compactionFailed } from '../format/provider-compaction.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
-import { estimatePartTokens } from './message-part.js';
 import type { AnthropicMessage } from './message-part.js';
 
 /** Beta header that a compaction request requires, and later requests that contain the compaction block. */
@@ -60,8 +60,7 @@ export function compactionOnDemand(
         `the provider made no summary (it stopped with ${reason ?? 'nothing'}).`,
       );
     }
-    const tokens =
-      summaryTokens(answer) ?? estimatePartTokens({ type: 'text', text: block['content'] });
+    const tokens = summaryTokens(answer) ?? estimateOpaqueTokens(block['content']);
     return {
       items: [{ kind: 'compaction', data: block, tokens }],
       // Thinking after the compaction block is valid only if the block is signed.

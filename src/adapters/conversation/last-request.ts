@@ -11,8 +11,11 @@ import { usageReportOf } from '../request/call-arguments.js';
 /** If a provider does not say how long a refused prompt was, the next one gets at most this share of its estimated tokens. */
 const UNNAMED_SHARE = 0.9;
 
-/** Share of the limit. Subtracting a larger excess would leave no history, so such an excess is scaled to the estimated tokens. */
-const MOST_EXCESS = 0.9;
+/**
+ * Share of the limit. A larger excess cannot be text that the estimate lacks: the model counts more tokens in all of the prompt. Then the
+ * estimated tokens are scaled, because subtracting would take the newest results, too.
+ */
+const MOST_EXCESS = 0.5;
 
 /** No provider counts more than this multiple of the estimated tokens: such a prompt was refused for the room of its answer. */
 const MAX_RATIO = 4;

@@ -49,15 +49,16 @@ export type Compact<Message> = (
  * are used. If other options change, a conversation with a `conversationId` continues under the new ones, in another session;
  * a conversation without an id starts over.
  *
+ * @typeParam Own the caller's type of messages. Returned messages are given ones, or copies with fewer parts and other texts
  * @param around what a format does before and after each call
  * @throws TypeError for an invalid compactor or options that are not an object; RangeError naming each invalid option.
  */
-export function createMessageCompactor<Message>(
+export function createMessageCompactor<Message, Own = Message>(
   compactor: Compactor,
   format: MessageFormat<Message>,
   options: AdapterOptions = {},
   around: (compact: Compact<Message>) => Compact<Message> = (compact) => compact,
-): CountingCompactor<Message> {
+): CountingCompactor<Own> {
   if (typeof (compactor as Partial<Compactor> | null)?.createSession !== 'function') {
     throw new TypeError(
       `Expected a compactor, as createCompactor makes it, got ${typeof compactor}.`,
@@ -70,10 +71,11 @@ export function createMessageCompactor<Message>(
   const report = (): readonly ConversationReport[] => conversations.report(complete);
   const asSent = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> =>
     conversations.asSent(messages, checkedCall(given), complete);
-  return Object.assign(failOpen(complete, around(compact)), {
+  const counting: CountingCompactor<Message> = Object.assign(failOpen(complete, around(compact)), {
     report,
     asSent: failOpen(complete, around(asSent)),
   });
+  return counting as unknown as CountingCompactor<Own>;
 }
 
 /**
@@ -109,6 +111,11 @@ function copyOf<Message>(messages: readonly Message[]): Message[] | undefined {
 }
 
 function isAborted(call: CompactCall | undefined): boolean {
-  const signal: unknown = call?.signal;
-  return typeof signal === 'object' && signal !== null && (signal as AbortSignal).aborted;
+  try {
+    const signal: unknown = call?.signal;
+    return typeof signal === 'object' && signal !== null && (signal as AbortSignal).aborted;
+  } catch {
+    // What throws when it is read is no signal.
+    return false;
+  }
 }

@@ -9,7 +9,8 @@ import type {
 } from '../../shared/content.js';
 import { asRecord, withoutUndefined } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { payloadTokens } from '../../shared/tokens/content-text.js';
+import { estimateOpaqueTokens } from './opaque-tokens.js';
+import type { MimeTypeOf } from './opaque-tokens.js';
 
 /** Whether the role of a message is `system` or `developer`. */
 export function isInstruction(message: unknown): boolean {
@@ -62,15 +63,6 @@ type Sealed = {
   readonly [Key in 'signature' | 'encryptedContent' | 'sourceField']?: string | undefined;
 };
 
-/** Assumed tokens of the media among items. @param mimeTypeOf returns `undefined` for an item that is not media */
-export function mediaTokensIn(
-  items: readonly unknown[],
-  mimeTypeOf: (item: JsonRecord) => string | undefined,
-): number {
-  const types = items.map((item) => mimeTypeOf(asRecord(item) ?? {}));
-  return types.reduce((sum, type) => (type === undefined ? sum : sum + payloadTokens(type)), 0);
-}
-
 export function thinkingBlock(thought: string, sealed: Sealed = {}): ThinkingBlock {
   return { type: 'thinking', thought, ...withoutUndefined(sealed) };
 }
@@ -78,4 +70,9 @@ export function thinkingBlock(thought: string, sealed: Sealed = {}): ThinkingBlo
 export function opaqueBlock(kind: string, tokens: number, callId?: string): OpaqueBlock {
   const block = { type: 'opaque', kind, tokens } as const;
   return callId === undefined ? block : { ...block, callId };
+}
+
+/** Returns the block of a value that is not interpreted. */
+export function opaqueBlockOf(kind: string, value: unknown, mimeTypeOf?: MimeTypeOf): OpaqueBlock {
+  return opaqueBlock(kind, estimateOpaqueTokens(value, mimeTypeOf));
 }

@@ -6,15 +6,15 @@ import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/jso
 import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
-import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import {
   mediaBlock,
-  mediaTokensIn,
   opaqueBlock,
+  opaqueBlockOf,
   outputField,
   thinkingBlock,
 } from '../format/blocks.js';
 import type { Outcome } from '../format/blocks.js';
+import { mediaTokensIn } from '../format/opaque-tokens.js';
 
 /** Fields of a part that are not content. */
 const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata']);
@@ -39,8 +39,7 @@ export function isEmptyPart(part: PartFields): boolean {
 
 export function opaquePart(part: PartFields): OpaqueBlock {
   const content = contentOf(part);
-  const characters = content.reduce((sum, [, value]) => sum + payloadText(value).length, 0);
-  return opaqueBlock(content[0]?.[0] ?? 'empty', tokensOfCharacters(characters));
+  return opaqueBlockOf(content[0]?.[0] ?? 'empty', Object.fromEntries(content), mimeTypeIn);
 }
 
 function contentOf(part: PartFields): readonly (readonly [string, unknown])[] {
@@ -88,10 +87,12 @@ export function readOutcome({ response }: GivenResponse): Outcome {
 
 /** Estimates the tokens of the media in a response. */
 export function mediaTokensOf({ parts }: GivenResponse): number {
-  return mediaTokensIn(asArray(parts), ({ inlineData, fileData }) => {
-    const media = asRecord(inlineData ?? fileData);
-    return media && mimeTypeOf(media);
-  });
+  return mediaTokensIn(asArray(parts), mimeTypeIn);
+}
+
+function mimeTypeIn({ inlineData, fileData }: JsonRecord): string | undefined {
+  const media = asRecord(inlineData ?? fileData);
+  return media && mimeTypeOf(media);
 }
 
 /**

@@ -38,10 +38,9 @@ function isInstruction(message: BaseMessage): boolean {
   }
 }
 
-/** Compares only what is sent to models: a checkpointer rebuilds messages, and messages without ids get ids. */
+/** Compares only what is sent to models: applications rebuild messages, and an agent gives new ids to those without one. */
 function isSame(a: BaseMessage, b: BaseMessage): boolean {
   try {
-    if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
     if (typeOf(a) !== typeOf(b)) return false;
     return isSameButForCacheMarks(sentFields(a), sentFields(b));
   } catch {

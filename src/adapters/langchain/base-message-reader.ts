@@ -6,9 +6,8 @@ import type { JsonRecord } from '../../shared/json.js';
 import { toolCall } from '../../shared/content.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import { payloadText } from '../../shared/tokens/content-text.js';
-import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../format/call-pairing.js';
-import { answerBlock, opaqueBlock } from '../format/blocks.js';
+import { answerBlock, opaqueBlockOf } from '../format/blocks.js';
 import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { groupOfCalls, placed } from '../format/placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
@@ -25,8 +24,8 @@ import {
 import { fieldsOf, typeOf } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
 import {
-  contentTokens,
   isPicture,
+  mediaTypeOf,
   opaqueContent,
   readContent,
   readResult,
@@ -147,9 +146,9 @@ function wholeBlocks({ content, tool_calls: calls }: MessageFields, index: numbe
   const blocks = items.map((item) => {
     const block = readContent(item);
     const isRead = block.type === 'text' ? !isPicture(item) : isStripped(block);
-    return isRead ? block : opaqueBlock('whole', contentTokens([item]));
+    return isRead ? block : opaqueBlockOf('whole', item, mediaTypeOf);
   });
-  const others = calls === undefined ? [] : [opaqueBlock('calls', estimatePayloadTokens(calls))];
+  const others = calls === undefined ? [] : [opaqueBlockOf('calls', calls)];
   return [...blocks, ...others].map((block, at) => placed(block, index, at));
 }
 
@@ -162,7 +161,7 @@ function readParts(content: unknown, index: number): readonly PlacedBlock[] {
 }
 
 function invalidCall(call: unknown, message: number, part: number): PlacedBlock {
-  return placed(opaqueBlock('invalid_tool_call', estimatePayloadTokens(call)), message, part);
+  return placed(opaqueBlockOf('invalid_tool_call', call), message, part);
 }
 
 interface ReadMessage {

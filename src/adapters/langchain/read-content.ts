@@ -5,9 +5,8 @@ import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { COMPACTION_KIND } from '../../shared/content.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
-import { fixedBlockTokens, payloadTokens } from '../../shared/tokens/content-text.js';
-import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../format/blocks.js';
+import { mediaBlock, opaqueBlock, thinkingBlock } from '../format/blocks.js';
+import { estimateOpaqueTokens, mediaTokensIn } from '../format/opaque-tokens.js';
 import { isCompactionPart } from '../format/provider-compaction.js';
 import { contentList } from './ai-message-parts.js';
 
@@ -38,7 +37,7 @@ export function readContent(item: unknown): ContentBlock {
 export function opaqueContent(item: JsonRecord): OpaqueBlock {
   const { type, text, tool_use_id: callId } = item;
   const kind = typeof type === 'string' ? kindOf(type, item) : 'unknown';
-  const tokens = text === '' ? 0 : estimatePayloadTokens(withoutMedia(item));
+  const tokens = text === '' ? 0 : estimateOpaqueTokens(item, mediaTypeOf);
   return opaqueBlock(kind, tokens, asText(callId));
 }
 
@@ -60,16 +59,7 @@ export function readResult(content: unknown): unknown {
 
 /** Estimates the tokens of media in the content of a tool message. */
 export function resultMediaTokens(content: unknown): number {
-  return mediaTokensIn(contentList(content), (item) => readMedia(item)?.mimeType);
-}
-
-/** Estimates the tokens of a pinned message's content. */
-export function contentTokens(content: unknown): number {
-  return contentList(content).reduce<number>((sum, item) => {
-    const media = isRecord(item) ? readMedia(item) : undefined;
-    if (media !== undefined) return sum + fixedBlockTokens(media);
-    return sum + (isPicture(item) ? payloadTokens('image/*') : estimatePayloadTokens(item));
-  }, 0);
+  return mediaTokensIn(contentList(content), mediaTypeOf);
 }
 
 /** Whether content is a screenshot of OpenAI's computer tool: a data URL. */
@@ -80,6 +70,11 @@ export function isPicture(item: unknown): boolean {
 function withoutMedia(item: unknown): unknown {
   const media = isRecord(item) ? readMedia(item) : undefined;
   return media ?? item;
+}
+
+/** Returns the media type of a content block; `undefined` if it is not media. */
+export function mediaTypeOf(item: JsonRecord): string | undefined {
+  return readMedia(item)?.mimeType;
 }
 
 function readMedia(item: JsonRecord): MediaBlock | undefined {

@@ -6,6 +6,7 @@ import type { AdapterOptions } from '../request/adapter-options.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
 import { chatMessageFormat } from './chat-message-format.js';
+import type { ChatMessage } from './chat-message-format.js';
 
 /**
  * Returns a function that compacts the messages of a conversation for `chat.completions.create`. It
@@ -18,7 +19,5 @@ import { chatMessageFormat } from './chat-message-format.js';
 export function chatCompactor<
   Message extends object = OpenAI.Chat.Completions.ChatCompletionMessageParam,
 >(compactor: Compactor, options: AdapterOptions = {}): MessageCompactor<Message> {
-  const compact = createMessageCompactor(compactor, chatMessageFormat, options);
-  // The cast is safe: returned messages are given ones, or copies with fewer parts and other texts.
-  return compact as unknown as MessageCompactor<Message>;
+  return createMessageCompactor<ChatMessage, Message>(compactor, chatMessageFormat, options);
 }

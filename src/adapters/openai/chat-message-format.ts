@@ -1,7 +1,7 @@
 // The format of OpenAI's Chat Completions, of servers with the same API, and of Ollama's own API: a list of messages.
 
 import type OpenAI from 'openai';
-import { isInstruction, thinkingBlock } from '../format/blocks.js';
+import { isInstruction, opaqueBlockOf, thinkingBlock } from '../format/blocks.js';
 import { isSameButForCacheMarks } from '../format/cache-marks.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
@@ -14,21 +14,20 @@ import type {
   PlacedEntry,
   Reading,
 } from '../format/message-format.js';
+import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
 import { groupOfCalls, joinTexts, placed, placedInOrder } from '../format/placed.js';
 import { editedContent } from '../format/part-edits.js';
 import { plainData, spreadable } from '../format/plain-data.js';
 import { reasoningOfHosted } from '../request/claude-reasoning.js';
 import {
-  estimateOpaqueTokens,
   callArguments,
   NamedCalls,
-  opaqueBlockOf,
   readContent,
   readFunctionOutput,
   rewriteOutput,
 } from './content-parts.js';
 
-type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
+export type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessageParam;
 
 /**

@@ -1,15 +1,13 @@
 // Converts content, outputs and arguments of OpenAI's APIs to blocks, and applies edits to them. Knows the parts of Chat
-// Completions, of the Responses API and of the Agents SDK, but no messages. Estimates the tokens of opaque values, because only the
-// provider can count them.
+// Completions, of the Responses API and of the Agents SDK, but no messages.
 
 import type { ContentBlock, ToolResponseBlock } from '../../shared/content.js';
 import { asFilledText, asRecord, asText, errorLine, parseArguments } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { ENTRY_OVERHEAD_TOKENS, IMAGE_TOKENS } from '../../shared/tokens/content-text.js';
-import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
-import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock } from '../format/blocks.js';
+import { answerBlock, mediaBlock, opaqueBlock, opaqueBlockOf } from '../format/blocks.js';
 import type { Outcome } from '../format/blocks.js';
 import { cacheMarksOf } from '../format/cache-marks.js';
+import { mediaTokensIn } from '../format/opaque-tokens.js';
 import { tryPlainData } from '../format/plain-data.js';
 
 const TEXTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text']);
@@ -38,10 +36,6 @@ export function readContent(content: unknown, where: string): readonly ContentBl
   }
   if (content.length === 0) return [opaqueBlock('empty', 0)];
   return (content as readonly unknown[]).map((part, at) => readPart(part, `${where}, part ${at}`));
-}
-
-export function opaqueBlockOf(kind: string, value: unknown): ContentBlock {
-  return opaqueBlock(kind, estimateOpaqueTokens(value));
 }
 
 function readPart(value: unknown, where: string): ContentBlock {
@@ -140,40 +134,4 @@ export function readFunctionOutput(output: unknown): Outcome {
 export function callArguments(recorded: unknown): unknown {
   const parsed = tryPlainData(parseArguments(recorded));
   return parsed === undefined ? recorded : parsed;
-}
-
-/** A string of at least this many characters, with no white space among the first ones, counts as a payload. */
-const MIN_PAYLOAD_CHARACTERS = 1_024;
-
-/** Values beyond this number are ignored, which also ends the walk through cycles. */
-const MAX_VALUES = 100_000;
-
-/**
- * Estimates the tokens of plain data: characters of strings divided by four, and for each payload (base64, encrypted, bytes) the
- * maximum for an image, because the length of a payload says nothing about its tokens.
- */
-export function estimateOpaqueTokens(value: unknown): number {
-  let characters = 0;
-  let payloads = 0;
-  const pending: unknown[] = [value];
-  for (let values = 0; pending.length > 0 && values < MAX_VALUES; values += 1) {
-    const next = pending.pop();
-    if (typeof next === 'string') {
-      if (isPayload(next)) payloads += 1;
-      else characters += next.length;
-    } else if (ArrayBuffer.isView(next)) {
-      payloads += 1;
-    } else if (typeof next === 'object' && next !== null) {
-      for (const part of Object.values(next) as unknown[]) pending.push(part);
-    }
-  }
-  const texts = tokensOfCharacters(characters);
-  return ENTRY_OVERHEAD_TOKENS + texts + payloads * IMAGE_TOKENS;
-}
-
-function isPayload(text: string): boolean {
-  return (
-    text.startsWith('data:') ||
-    (text.length >= MIN_PAYLOAD_CHARACTERS && !/\s/.test(text.slice(0, MIN_PAYLOAD_CHARACTERS)))
-  );
 }

@@ -3,7 +3,7 @@
 import type OpenAI from 'openai';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
-import { checkedCall, checkedReasoning } from '../request/call-arguments.js';
+import { checkedCall, checkedFields, checkedReasoning } from '../request/call-arguments.js';
 import { asRecord } from '../../shared/json.js';
 import { isArray } from '../../shared/misuse.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
@@ -42,19 +42,20 @@ export function createItemCompactor<Item>(
   format: MessageFormat<Item>,
   options: AdapterOptions = {},
 ): MessageCompactor<Item> {
+  const fields = checkedFields(options, 'adapter options');
   const compact = createMessageCompactor(
     compactor,
     format,
-    options,
+    fields,
     (inner) => async (items, given) => {
       const call = checkedCall(given);
       assertKeepsReasoning(call.reasoning);
       if (!beginsWithAnswer(items)) return inner(items, call);
-      warnOfNothingToCompact(options.logger, SERVER_HELD);
+      warnOfNothingToCompact(fields.logger, SERVER_HELD);
       return items.slice();
     },
   );
-  assertKeepsReasoning(options.reasoning);
+  assertKeepsReasoning(fields.reasoning);
   return compact;
 }
 

@@ -1,7 +1,7 @@
 // Shared by both formats of items (Responses API and Agents SDK): which kinds may be edited, and how edits are applied. Items are
 // unchecked records, because every version of the SDKs adds kinds.
 
-import { isInstruction } from '../format/blocks.js';
+import { isInstruction, opaqueBlockOf } from '../format/blocks.js';
 import { isSameButForCacheMarks } from '../format/cache-marks.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
@@ -20,13 +20,7 @@ import {
   readBuiltInOutput,
   withBuiltInOutput,
 } from './built-in-tools.js';
-import {
-  callArguments,
-  opaqueBlockOf,
-  readContent,
-  readFunctionOutput,
-  rewriteOutput,
-} from './content-parts.js';
+import { callArguments, readContent, readFunctionOutput, rewriteOutput } from './content-parts.js';
 import { ItemRunReader } from './item-runs.js';
 import type { ItemReading } from './item-runs.js';
 

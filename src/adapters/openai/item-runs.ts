@@ -5,10 +5,11 @@ import type { ContentBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { placed, placedInOrder } from '../format/placed.js';
 import { plainData } from '../format/plain-data.js';
+import { opaqueBlockOf } from '../format/blocks.js';
 import type { Outcome } from '../format/blocks.js';
 import { WholeExchanges } from '../format/pinned-calls.js';
 import type { WholeMessage } from '../format/pinned-calls.js';
-import { opaqueBlockOf, NamedCalls } from './content-parts.js';
+import { NamedCalls } from './content-parts.js';
 
 /** An item's role in its conversation. */
 export type ItemReading =

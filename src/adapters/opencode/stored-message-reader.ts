@@ -5,20 +5,14 @@ import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { toolCall } from '../../shared/content.js';
 import { asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../format/call-pairing.js';
-import {
-  answerBlock,
-  mediaBlock,
-  mediaTokensIn,
-  opaqueBlock,
-  thinkingBlock,
-} from '../format/blocks.js';
+import { answerBlock, mediaBlock, opaqueBlockOf, thinkingBlock } from '../format/blocks.js';
 import {
   optionsReasoningBlock,
   optionsReasoning,
   isOfGemini,
 } from '../format/options-reasoning.js';
+import { mediaTokensIn } from '../format/opaque-tokens.js';
 import { groupOfCalls, placed } from '../format/placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { plainData } from '../format/plain-data.js';
@@ -115,7 +109,7 @@ function readPart(part: JsonRecord): ContentBlock {
       return mediaBlock(mimeType, asText(part['filename']), 'url');
     }
     default:
-      return opaqueBlock(asText(part['type']) ?? 'unknown', estimatePayloadTokens(part));
+      return opaqueBlockOf(asText(part['type']) ?? 'unknown', part);
   }
 }
 

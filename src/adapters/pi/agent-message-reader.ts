@@ -4,15 +4,9 @@ import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import {
-  answerBlock,
-  mediaBlock,
-  mediaTokensIn,
-  opaqueBlock,
-  thinkingBlock,
-} from '../format/blocks.js';
+import { answerBlock, mediaBlock, opaqueBlockOf, thinkingBlock } from '../format/blocks.js';
 import { CallPairing } from '../format/call-pairing.js';
+import { estimateOpaqueTokens, mediaTokensIn } from '../format/opaque-tokens.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { groupOfCalls, placed, placedInOrder } from '../format/placed.js';
 import { plainData } from '../format/plain-data.js';
@@ -71,7 +65,7 @@ export class AgentMessageReader implements MessageReader<PiMessage> {
       case 'bashExecution':
         return message['excludeFromContext'] === true ? UNSENT : readCommand(message, index);
       default:
-        return { pinnedTokens: estimatePayloadTokens(message) };
+        return { pinnedTokens: estimateOpaqueTokens(message) };
     }
   }
 
@@ -131,7 +125,7 @@ function readPart(part: JsonRecord): ContentBlock {
   if (part['type'] === 'image') {
     return mediaBlock(asText(part['mimeType']) ?? 'image/*');
   }
-  return opaqueBlock(asText(part['type']) ?? 'unknown', estimatePayloadTokens(part));
+  return opaqueBlockOf(asText(part['type']) ?? 'unknown', part);
 }
 
 function readThinking(part: JsonRecord): ContentBlock {
@@ -145,8 +139,8 @@ function readThinking(part: JsonRecord): ContentBlock {
 
 /** A command that the user ran, which pi formats for the model. */
 function readCommand(message: JsonRecord, index: number): PlacedEntry {
-  const tokens = estimatePayloadTokens([message['command'], message['output']]);
-  return { speaker: 'human', blocks: placedInOrder([opaqueBlock('bashExecution', tokens)], index) };
+  const shown = opaqueBlockOf('bashExecution', [message['command'], message['output']]);
+  return { speaker: 'human', blocks: placedInOrder([shown], index) };
 }
 
 function timeOf(message: JsonRecord): ContentMetadata {

@@ -176,7 +176,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
         blocks: [
           { type: 'tool_call' },
           { type: 'opaque', kind: 'tool-approval-request', callId: 'c1' },
-          { type: 'opaque', kind: 'tool-result', callId: 'p1', tokens: 1 },
+          { type: 'opaque', kind: 'tool-result', callId: 'p1', tokens: 17 },
         ],
       },
       {
@@ -321,7 +321,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
           { ...media, mimeType: 'image/*' },
           { ...media, mimeType: 'application/pdf', filename: 'a.pdf' },
           { ...media, mimeType: 'image/*' },
-          { type: 'opaque', kind: 'file', tokens: 107 },
+          { type: 'opaque', kind: 'file', tokens: 111 },
         ],
       },
     ]);

@@ -1,10 +1,10 @@
 // What becomes of a call when something in ctxfold fails, and when the host works with its session.
 
 import type { ChatCompletionMessageParam as ChatMessage } from 'openai/resources/chat/completions';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, assert, describe, expect, it, vi } from 'vitest';
 
 import { prepareStep } from '../../../src/ai-sdk.js';
-import { callModelInputFilter, chatCompactor } from '../../../src/openai.js';
+import { callModelInputFilter, chatCompactor, inputCompactor } from '../../../src/openai.js';
 import { createCompactor } from '../../../src/index.js';
 import type { Compactor, Session } from '../../../src/index.js';
 import type { SummarizerResponse } from '../../../src/main/summarizer/summarizer.js';
@@ -252,6 +252,15 @@ describe('onError', () => {
     const compact = chatCompactor(makeCompactor(), { logger });
     expect(await compact([ASK], { modelName: 5 } as never)).toEqual([ASK]);
     expect(warnings).toHaveLength(1);
+  });
+
+  it('sends the messages if what is said of a call throws when it is read', async () => {
+    const hostile = new Proxy({}, { get: () => assert.fail('read'), ownKeys: () => assert.fail() });
+    const compact = chatCompactor(makeCompactor());
+    for (const call of [hostile, { signal: hostile }])
+      expect(await compact([ASK], call as never)).toEqual([ASK]);
+    const readIt = (): unknown => inputCompactor(makeCompactor(), hostile);
+    expect(readIt).toThrow(/^Expected adapter options, got what throws when it is read/);
   });
 
   it('goes on with a conversation whether or not the adapters of its runs have a logger', async () => {

@@ -156,7 +156,7 @@ describe('contentFormat', () => {
     [
       'code to run',
       { executableCode: { code: 'x = 1' } },
-      { type: 'opaque', kind: 'executableCode', tokens: 4 },
+      { type: 'opaque', kind: 'executableCode', tokens: 6 },
     ],
     [
       'what a later version brings',
@@ -172,7 +172,7 @@ describe('contentFormat', () => {
     [
       'the response of a model',
       response('a', 'x'),
-      { type: 'opaque', kind: 'functionResponse', tokens: 10 },
+      { type: 'opaque', kind: 'functionResponse', tokens: 9 },
     ],
   ])('reads %s', (_, part, block) => {
     expect(readPart(part)).toEqual(block);

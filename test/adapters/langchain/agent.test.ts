@@ -111,6 +111,25 @@ describe('compactionMiddleware', () => {
     expect(sessions).toHaveLength(1);
   });
 
+  it('knows a conversation again whose messages the application makes anew, and the agent gives ids to', async () => {
+    const provider = await startStrictProvider([{ text: 'One.' }, { text: 'Two.' }]);
+    const client = new OpenAI({ apiKey: 'none', baseURL: `${provider.url}/v1`, maxRetries: 0 });
+    const sessions: Session[] = [];
+    const onSession = (session: Session): void => void sessions.push(session);
+    const said: { role: string; content: string }[] = [];
+    for (const content of ['Count.', 'Go on.']) {
+      said.push({ role: 'user', content });
+      const agent = createAgent({
+        model: new OpenAiChatModel({ client, model: 'gpt-test' }),
+        middleware: [compactionMiddleware(compactor, { onSession })],
+      });
+      const { messages } = await agent.invoke({ messages: structuredClone(said) });
+      said.push({ role: 'assistant', content: messages.at(-1)!.text });
+    }
+    expect(sessions).toHaveLength(1);
+    expect(sessions[0]?.history.getAll()).toHaveLength(3);
+  });
+
   it('passes the signal of the run on', async () => {
     const middleware = compactionMiddleware(compactor, OPTIONS);
     const controller = new AbortController();

@@ -370,7 +370,7 @@ describe('responseItemFormat', () => {
       [
         'ai',
         ['0.0', { type: 'opaque', kind: 'web_search_call', tokens: expect.any(Number) }],
-        ['1.0', { type: 'opaque', kind: 'telepathy', tokens: 106 }],
+        ['1.0', { type: 'opaque', kind: 'telepathy', tokens: 105 }],
       ],
     ]);
   });
