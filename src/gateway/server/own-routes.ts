@@ -154,7 +154,7 @@ async function bodyOf(
   response: ServerResponse,
   maxBytes: number,
 ): Promise<Buffer | undefined> {
-  const copy = new BodyCopy(maxBytes, undefined);
+  const copy = new BodyCopy(maxBytes);
   try {
     for await (const chunk of request) {
       if (copy.add(chunk as Buffer)) continue;
