@@ -54,12 +54,15 @@ export function longSession(modelCalls: number): IContent[] {
 }
 
 /** How to play a session. */
-export type RecordOptions = Partial<ReplayOptions> & { readonly workingSet?: WorkingSetRules };
+export type RecordOptions = Partial<ReplayOptions> & {
+  readonly workingSet?: WorkingSetRules;
+  readonly contextStarts?: readonly number[];
+};
 
 /** Plays a session with edits as soon as there are any, and records it. */
 export function record(
   entries: readonly IContent[],
-  { workingSet, ...options }: RecordOptions = {},
+  { workingSet, contextStarts = [], ...options }: RecordOptions = {},
 ): Promise<Recording> {
   const file = '/home/secret/session.jsonl';
   const session: ReplayOptions['session'] = {
@@ -68,7 +71,7 @@ export function record(
     density: { shrink: 'off', ...(workingSet !== undefined && { workingSet }) },
   };
   const given = { ...OPTIONS, explains: true, session, ...options };
-  return replaySession(file, transcriptOf(entries), given);
+  return replaySession(file, { ...transcriptOf(entries), contextStarts }, given);
 }
 
 /** How to make a page. */

@@ -36,7 +36,7 @@ interface LeftEntry {
 
 /** Returns the analysis of a played session. */
 export function analyzeRecording(recording: Recording): SessionAnalysis {
-  const { report, contexts, density, everything, tokensOf } = recording;
+  const { report, contexts, density, tokensOf } = recording;
   const added = contexts.flatMap((context) => context.added);
   const left = contexts.flatMap((context): readonly LeftEntry[] => {
     const reasonsOf = explainStays(context, density);
@@ -46,6 +46,7 @@ export function analyzeRecording(recording: Recording): SessionAnalysis {
       reasons: reasonsOf(entry, at),
     }));
   });
+  const before = compositionOf(added, tokensOf);
   const after = compositionOf(
     left.map(({ entry }) => entry),
     tokensOf,
@@ -61,8 +62,8 @@ export function analyzeRecording(recording: Recording): SessionAnalysis {
     money: report.money,
     contextLimit: report.settings.contextLimit,
     stop: stopMessage(report),
-    categories: categoryFigures(everything, after),
-    tools: toolFigures(everything, after, largestResults(recording)),
+    categories: categoryFigures(before, after),
+    tools: toolFigures(before, after, largestResults(recording)),
     rules: ruleReports(recording),
     stays: stayFigures(left, tokensOf),
     largestStaying: largestStaying(left, recording),

@@ -6,7 +6,7 @@ import type { IContent, Session, ToolCatalog, ToolCallBlock } from '../../index.
 import type { Attribution } from '../measure/attribution.js';
 import { namePaths, subjectOfCall } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
-import { CATEGORIES, Composition, compositionOf, sharesOf } from '../measure/composition.js';
+import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
 import { addTo } from '../measure/aggregate.js';
 import type { ReplayReport } from './replay-report.js';
 import { attributeSteps, entriesOf } from './attributed-steps.js';
@@ -32,10 +32,6 @@ export interface Recorded {
   readonly names: ReadonlySet<string>;
   /** The subjects of all calls, by call id. */
   readonly subjects: ReadonlyMap<string, Subject>;
-  /** Composition of all entries ever added, without edits. */
-  readonly everything: Composition;
-  /** Composition of the history after the last step. */
-  readonly atEnd: Composition;
   readonly lives: readonly ResultLife[];
   /** The requests, one per model call. */
   readonly requests: readonly RecordedRequest[];
@@ -77,7 +73,6 @@ export async function recordingOf(
   const added = contexts.flatMap((context) => context.added);
   return {
     ...walk.result(),
-    everything: compositionOf(added, tokensOf),
     requests: requestsOf(preflights, added),
     model: modelOf(added),
     ...{ contexts, landed, density, tokensOf },
@@ -163,7 +158,6 @@ class RecordingWalk {
       rows: combinedRows(this.#edits),
       names: this.#names,
       subjects: this.#subjects,
-      atEnd: this.#present,
       lives: this.#lives.all,
     };
   }

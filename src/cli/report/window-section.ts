@@ -1,7 +1,7 @@
 // What fills the window: a treemap by tool and file, of the history at the end and of everything ever said, and the tools as a
 // table. Needs no script. `windowStyle` has the positions of the cells, because the page's policy forbids inline styles.
 
-import { sharesOf } from '../measure/composition.js';
+import { compositionOf, sharesOf } from '../measure/composition.js';
 import type { BlockShare, Category } from '../measure/composition.js';
 import { callOf } from '../measure/entry-difference.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
@@ -9,6 +9,8 @@ import { printable } from '../terminal/terminal-text.js';
 import { formatCompact, formatCount, formatShare } from '../terminal/text-layout.js';
 import { figureRow, headCells, html, named, NOTHING, percent, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
+import type { RecordedContext } from '../replay/attributed-steps.js';
+import type { Recording } from '../replay/recording.js';
 import { LAYERS } from './report-page.js';
 import type { ReportPage } from './report-page.js';
 import { treemap } from './treemap.js';
@@ -44,6 +46,11 @@ interface Group {
   readonly cells: readonly Cell[];
 }
 
+/** Returns the context that the session ended with: all of it, or what follows the agent's last own compaction. */
+function lastContext({ contexts }: Recording): RecordedContext {
+  return contexts.at(-1) ?? contexts[0];
+}
+
 /** Returns the section. */
 export function windowSection(page: ReportPage): Markup {
   const maps = SIDES.map(([side, title]) => ({ side, title, groups: groupsOf(page, side) }));
@@ -69,6 +76,11 @@ export function windowSection(page: ReportPage): Markup {
         ({ id, label }) => html`<li><i class="swatch c-${id}"></i>${label}</li>`,
       )}
     </ul>
+    ${
+      page.recording.contexts.length === 1
+        ? NOTHING
+        : html`<p>Since the agent last compacted its history by itself.</p>`
+    }
     ${toolTable(page)}
   </section>`;
 }
@@ -79,8 +91,8 @@ function sum(parts: readonly { readonly tokens: number }[]): number {
 
 /** Returns one group per tool, with a cell per subject of its calls, and one cell per category of the rest. */
 function groupsOf({ recording, label }: ReportPage, side: 'with' | 'without'): readonly Group[] {
-  const { contexts, subjects, tokensOf } = recording;
-  const { added, remaining } = contexts.at(-1) ?? contexts[0];
+  const { subjects, tokensOf } = recording;
+  const { added, remaining } = lastContext(recording);
   const shares = (side === 'with' ? remaining : added)
     .flatMap((entry) => sharesOf(entry, tokensOf(entry)))
     .filter(({ tokens }) => tokens > 0);
@@ -218,12 +230,14 @@ function placesOf(
 }
 
 function toolTable({ recording, label }: ReportPage): Markup {
-  const { everything, atEnd } = recording;
-  const tools = Array.from(everything.byTool, ([name, { calls, callTokens, resultTokens }]) => {
+  const { added, remaining } = lastContext(recording);
+  const left = compositionOf(remaining, recording.tokensOf).byTool;
+  const said = compositionOf(added, recording.tokensOf).byTool;
+  const tools = Array.from(said, ([name, { calls, callTokens, resultTokens }]) => {
     const before = callTokens + resultTokens;
-    const left = atEnd.byTool.get(name);
+    const kept = left.get(name);
     // An entry's tokens are split over its blocks by estimate. An edit changes the split, so a tool's share can appear to grow.
-    const after = Math.min(before, (left?.callTokens ?? 0) + (left?.resultTokens ?? 0));
+    const after = Math.min(before, (kept?.callTokens ?? 0) + (kept?.resultTokens ?? 0));
     return { name: label.ofName(name), calls, before, after };
   }).sort((a, b) => b.before - a.before);
   if (tools.length === 0) return NOTHING;

@@ -18,7 +18,7 @@ export function printableLines(text: string): string {
 
 /**
  * Returns a report as one JSON document that ends with a line break. A redacting label removes excerpts, parameters,
- * server messages and the workspace, replaces paths by tags, and keeps tool names and call ids only if they are plain.
+ * server messages and the workspace, replaces paths and the names of files in a folder by tags, and keeps tool names and call ids only if they are plain.
  * Figures, codes and command-line arguments stay.
  */
 export function jsonText(report: object, label: ContentLabel): string {
@@ -27,6 +27,7 @@ export function jsonText(report: object, label: ContentLabel): string {
 }
 
 function withoutContent(report: object, label: ContentLabel): unknown {
+  const { file, path: given = file } = report as Readonly<Record<string, unknown>>;
   function hide(this: unknown, key: string, value: unknown): unknown {
     switch (key) {
       case 'excerpt':
@@ -36,8 +37,12 @@ function withoutContent(report: object, label: ContentLabel): unknown {
       case 'workspaceRoot':
         return null;
       case 'path':
-        // The path at the top level is a command-line argument, which redaction keeps.
-        return typeof value === 'string' && this !== report ? label.ofPath(value) : value;
+        return typeof value === 'string' && value !== given ? label.ofPath(value) : value;
+      case 'file':
+        return isFoundFile(this) && value !== given ? label.ofPath(this.file) : value;
+      case 'reason':
+        if (!isFoundFile(this) || this.file === given || typeof value !== 'string') return value;
+        return value.replaceAll(this.file, label.ofPath(this.file));
       case 'paths':
         return Array.isArray(value) ? value.map((path) => label.ofPath(String(path))) : value;
       case 'tool':
@@ -51,6 +56,12 @@ function withoutContent(report: object, label: ContentLabel): unknown {
     }
   }
   return JSON.parse(JSON.stringify(report, hide)) as unknown;
+}
+
+/** Whether an object is a session or an unread file. Another file, that of a removal log, is a command-line argument. */
+function isFoundFile(holder: unknown): holder is { readonly file: string } {
+  const { file, format, code } = Object(holder) as Readonly<Record<string, unknown>>;
+  return typeof file === 'string' && (format !== undefined || code !== undefined);
 }
 
 /** Returns the names that the text of an explanation may quote. */

@@ -158,9 +158,12 @@ export function lengthOf({ pieces }: Pieces): number {
   return length;
 }
 
-/** Assembles a new body from pieces of the old one, in shared memory. */
-export function assemble(bytes: Buffer, pieces: Pieces): Buffer {
-  const body = Buffer.from(new SharedArrayBuffer(lengthOf(pieces)));
+/** Assembles a new body from pieces of the old one, in memory of at least its length. */
+export function assemble(
+  bytes: Buffer,
+  pieces: Pieces,
+  body: Buffer = Buffer.alloc(lengthOf(pieces)),
+): Buffer {
   let at = 0;
   // There may be thousands of pieces: creating a view of the old body for each would take longer than copying.
   for (const piece of pieces.pieces) {
@@ -170,7 +173,7 @@ export function assemble(bytes: Buffer, pieces: Pieces): Buffer {
       at += piece.length;
     }
   }
-  return body;
+  return body.subarray(0, at);
 }
 
 /** How a list was sent, for `piecesOf` of the conversation's next request. */

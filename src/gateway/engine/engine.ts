@@ -31,7 +31,8 @@ import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { findList, readList, readMessages } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { assemble, lengthOf, piecesOf, sentIn } from '../body/pieces.js';
-import type { WrittenMessage } from '../body/pieces.js';
+import type { Pieces, WrittenMessage } from '../body/pieces.js';
+import { SpareMemory } from '../body/spare-memory.js';
 import { apiNamed, isFromModel, KEPT_HISTORY } from './apis.js';
 import { compactOnce } from './compact-once.js';
 import type { CompactedList, OnceOptions, ReadList } from './compact-once.js';
@@ -81,6 +82,7 @@ class LocalEngine implements Engine {
   readonly #opened: OpenedStore | undefined;
   /** The texts of edited messages, cached because later calls send them again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
+  readonly #memory = new SpareMemory();
   /** What the compactor has warned about since the last answer. */
   #failures: string[] = [];
 
@@ -221,7 +223,7 @@ class LocalEngine implements Engine {
       throw thrown;
     });
     const pieces = piecesOf(list, messages, compacted, this.#written, conversation.sent);
-    const body = call.isObserved === true ? undefined : pieces && assemble(bytes, pieces);
+    const body = call.isObserved === true ? undefined : pieces && this.#assemble(bytes, pieces);
     conversation.sent = body && pieces && sentIn(body, list, compacted, pieces);
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
@@ -277,10 +279,18 @@ class LocalEngine implements Engine {
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
       isSideRequest: true,
-      body: pieces && assemble(list.bytes, pieces),
+      body: pieces && this.#assemble(list.bytes, pieces),
       conversation: reportOf(conversation, messages, sent, about),
       edits: NO_EDITS,
     };
+  }
+
+  /** Assembles a new body in shared memory. */
+  #assemble(bytes: Buffer, pieces: Pieces): Buffer {
+    const length = lengthOf(pieces);
+    const body = assemble(bytes, pieces, this.#memory.take(length));
+    this.#memory.prepare(length);
+    return body;
   }
 
   async #compactList(

@@ -1,5 +1,7 @@
 // A growing copy of a request's body up to a limit, in memory shared with the engine.
 
+import { SpareMemory } from '../body/spare-memory.js';
+
 /** Initial size in bytes if the length is not announced: enough for most bodies. */
 const FIRST_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
@@ -7,12 +9,14 @@ const NOTHING = Buffer.alloc(0);
 export class BodyCopy {
   readonly #maxBytes: number;
   readonly #announced: number;
+  readonly #memory: SpareMemory;
   #bytes: Buffer = NOTHING;
   #length = 0;
   #isTooLarge: boolean;
 
   /** @param announced the announced length in bytes; 0 if unknown */
-  constructor(maxBytes: number, announced: number = 0) {
+  constructor(maxBytes: number, announced: number = 0, memory: SpareMemory = new SpareMemory()) {
+    this.#memory = memory;
     this.#maxBytes = maxBytes;
     this.#announced = announced;
     this.#isTooLarge = announced > maxBytes;
@@ -53,7 +57,7 @@ export class BodyCopy {
     const size = Math.max(length, this.#announced || Math.max(this.#bytes.length * 2, FIRST_BYTES));
     let larger: Buffer;
     try {
-      larger = Buffer.from(new SharedArrayBuffer(Math.min(this.#maxBytes, size)));
+      larger = this.#memory.take(Math.min(this.#maxBytes, size));
     } catch {
       return false;
     }

@@ -1,12 +1,12 @@
 // Handles a request with a history. Mode `observe` forwards it unchanged and compacts a copy; mode `compact` waits and forwards the
 // compacted body. If anything fails here, the original bytes are sent.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createHash, randomBytes } from 'node:crypto';
 import { nameInHeaders, passesByHeaders } from '../engine/conversation-name.js';
 import type { Api } from '../engine/apis.js';
 import type { Engine, EngineAnswer, EngineCall } from '../engine/protocol.js';
+import type { SpareMemory } from '../body/spare-memory.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
 import { BodyCopy } from './body-copy.js';
 import { codingOf, pack, unpack } from './coding.js';
@@ -24,6 +24,8 @@ export interface ExchangeParts {
   readonly forwarder: Forwarder;
   readonly ledger: Ledger;
   readonly options: CompleteGatewayOptions;
+  /** For the bodies of requests that wait for the engine. */
+  readonly memory: SpareMemory;
 }
 
 /** Salts digests of API keys, so that they are meaningless outside of this process. Not used with a store, which processes share. */
@@ -34,8 +36,12 @@ const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] 
 
 const ignore = (): void => undefined;
 
-/** The route of a request with a history, and the coding of its body. */
-type HistoryRoute = Route & { readonly api: Api; readonly coding: Coding | 'none' };
+/** The route of a request with a history, the coding of its body, and what the engine is told besides the body. */
+type HistoryRoute = Route & {
+  readonly api: Api;
+  readonly coding: Coding | 'none';
+  readonly call: Omit<EngineCall, 'body'>;
+};
 
 /** Forwards a request with a history, and answers it. */
 export function exchange(
@@ -46,17 +52,35 @@ export function exchange(
 ): void {
   const { ledger, options } = parts;
   const coding = isInPlainTransfer(request) ? codingOf(request.headers) : undefined;
-  const announced = Number(request.headers['content-length'] ?? NaN);
-  const copy = new BodyCopy(options.maxBodyBytes, Number.isNaN(announced) ? undefined : announced);
+  const announced = Number(request.headers['content-length'] ?? 0);
+  const copy = new BodyCopy(options.maxBodyBytes, announced, parts.memory);
   if (coding === undefined || copy.isTooLarge) {
     ledger.recordPassed(coding === undefined ? UNREAD_CODING : TOO_LARGE);
     if (coding === undefined) ledger.warn(`${UNREAD_CODING} left unread`);
     parts.forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
-  } else if (ledger.mayCompact) {
-    collect(parts, request, response, { ...route, coding }, copy);
   } else {
-    observe(parts, request, response, { ...route, coding }, copy);
+    const isObserved = !ledger.mayCompact;
+    const call = { ...callOf(parts, request, route), isObserved };
+    const history = { ...route, coding, call };
+    if (isObserved) observe(parts, request, response, history, copy);
+    else collect(parts, request, response, history, copy);
   }
+}
+
+/** What the head of a request tells the engine; read while the body arrives. */
+function callOf(
+  { options }: ExchangeParts,
+  { headers }: IncomingMessage,
+  { api, isCount, model, upstreamName }: Route & { readonly api: Api },
+): Omit<EngineCall, 'body'> {
+  return {
+    api: api.name,
+    scope: scopeOf(headers, upstreamName, options.store === undefined ? SALT : ''),
+    name: nameInHeaders(headers),
+    model,
+    passes: passesByHeaders(headers),
+    isCount,
+  };
 }
 
 const TOO_LARGE = 'a body that is too large';
@@ -103,7 +127,7 @@ function observe(
   });
 
   async function observeCopy(): Promise<EngineAnswer | undefined> {
-    if (await inTurns(fill(copy, chunks))) return compact(parts, request, route, copy, 'observe');
+    if (await inTurns(fill(copy, chunks))) return compact(parts, route, copy);
     ledger.recordPassed(TOO_LARGE);
     return undefined;
   }
@@ -126,7 +150,10 @@ function collect(
   route: HistoryRoute,
   copy: BodyCopy,
 ): void {
-  const { forwarder, ledger } = parts;
+  const { forwarder, ledger, memory } = parts;
+  response.once('close', () => {
+    memory.prepare(copy.length);
+  });
   const onData = (chunk: Buffer): void => {
     const before = copy.isTooLarge ? undefined : copy.bytes;
     if (copy.add(chunk)) return;
@@ -140,7 +167,7 @@ function collect(
     forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
   };
   const onEnd = (): void => {
-    void compact(parts, request, route, copy, 'compact').then((answer) => {
+    void compact(parts, route, copy).then((answer) => {
       if (response.destroyed) return;
       const conversation = answer?.conversation;
       const isCompacting = conversation !== undefined && ledger.modeOf(conversation) === 'compact';
@@ -155,7 +182,7 @@ function collect(
       const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
         if (conversation === undefined || !isFixableByCompacting(refusal)) return undefined;
         ledger.recordUsage(conversation.id, { usage: undefined, mode, status });
-        const again = await compact(parts, request, route, copy, mode, refusal);
+        const again = await compact(parts, route, copy, refusal);
         if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;
         latest = again;
         return again.body;
@@ -177,29 +204,18 @@ function collect(
 /** Resolves to the engine's answer; `undefined` after the deadline or a failure. Never rejects. */
 async function compact(
   { engine, ledger, options }: ExchangeParts,
-  request: IncomingMessage,
-  { api, isCount, model, upstreamName, coding }: HistoryRoute,
+  { call, coding }: HistoryRoute,
   copy: BodyCopy,
-  mode: GatewayMode,
   refusal?: string,
 ): Promise<EngineAnswer | undefined> {
-  const isObserved = mode === 'observe';
-  const call: EngineCall = {
-    api: api.name,
-    body: copy.bytes,
-    scope: scopeOf(request, upstreamName, options.store === undefined ? SALT : ''),
-    name: nameInHeaders(request.headers),
-    model,
-    passes: passesByHeaders(request.headers),
-    isCount,
-    refusal,
-    isObserved,
-  };
-  const ended = new AbortController();
+  const deadlineMs = call.isObserved === true ? OBSERVING_MS : options.deadlineMs;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, deadlineMs, undefined).unref();
+  });
   try {
-    const deadlineMs = isObserved ? OBSERVING_MS : options.deadlineMs;
-    const late = delay(deadlineMs, undefined, { signal: ended.signal, ref: false });
-    const answered = compactCoded(engine, call, coding, options.maxBodyBytes);
+    const complete = { ...call, body: copy.bytes, refusal };
+    const answered = compactCoded(engine, complete, coding, options.maxBodyBytes);
     const answer = await Promise.race([answered, late]);
     if (answer !== undefined)
       ledger.recordAnswer(
@@ -221,7 +237,7 @@ async function compact(
     ledger.recordFailure(thrown instanceof Error ? thrown.name : 'compaction failed');
     return undefined;
   } finally {
-    ended.abort();
+    clearTimeout(timer);
   }
 }
 
@@ -299,7 +315,7 @@ export function recordingFailure(
 }
 
 function scopeOf(
-  { headers }: IncomingMessage,
+  headers: IncomingHttpHeaders,
   upstreamName: string,
   salt: string | Buffer,
 ): string {

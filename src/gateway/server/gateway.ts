@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { SpareMemory } from '../body/spare-memory.js';
 import type { Engine } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
 import { exchange, recordingFailure } from './exchange.js';
@@ -41,7 +42,7 @@ const PROBE_MS = 250;
 export async function serve(options: CompleteGatewayOptions, engine: Engine): Promise<Gateway> {
   const ledger = new Ledger(options);
   const forwarder = new Forwarder(options);
-  const parts = { engine, forwarder, ledger, options };
+  const parts = { engine, forwarder, ledger, options, memory: new SpareMemory() };
   const server = createServer({
     ...UPGRADES,
     maxHeaderSize: MAX_HEADER_BYTES,

@@ -3,8 +3,8 @@
 const TOKENS = { type: 'integer', minimum: 0 };
 const MESSAGES = { type: 'array', items: { type: 'object' } };
 
-/** An OpenAPI document. */
-export const OPENAPI: object = {
+/** Returns the OpenAPI document of a gateway that reads bodies up to a limit. */
+export const openApi = (maxBodyBytes: number): object => ({
   openapi: '3.1.0',
   info: {
     title: 'ctxfold gateway',
@@ -30,7 +30,7 @@ export const OPENAPI: object = {
             },
           },
           400: { description: 'Not such a body.' },
-          413: { description: 'A body of more than 32 MB.' },
+          413: { description: `A body of more than ${maxBodyBytes} bytes.` },
           503: { description: 'It could not be read; the next one may be.' },
         },
       },
@@ -76,4 +76,4 @@ export const OPENAPI: object = {
       },
     },
   },
-};
+});

@@ -7,7 +7,7 @@ import { BodyCopy } from './body-copy.js';
 import type { ExchangeParts } from './exchange.js';
 import { refuse } from './forward.js';
 import type { Ledger } from './ledger.js';
-import { OPENAPI } from './openapi.js';
+import { openApi } from './openapi.js';
 
 /** Shared by all own routes. */
 export type OwnParts = Pick<ExchangeParts, 'engine' | 'ledger' | 'options'>;
@@ -49,7 +49,7 @@ export async function answerOwn(
     case 'GET /ctxfold/original':
       return original(parts, response, searchParams);
     case 'GET /ctxfold/openapi.json': {
-      sendJson(response, OPENAPI);
+      sendJson(response, openApi(parts.options.maxBodyBytes));
       return;
     }
     case 'POST /ctxfold/mode':
@@ -154,7 +154,7 @@ async function bodyOf(
   response: ServerResponse,
   maxBytes: number,
 ): Promise<Buffer | undefined> {
-  const copy = new BodyCopy(maxBytes, undefined);
+  const copy = new BodyCopy(maxBytes);
   try {
     for await (const chunk of request) {
       if (copy.add(chunk as Buffer)) continue;

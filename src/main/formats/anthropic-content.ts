@@ -15,7 +15,6 @@ import {
   type JsonRecord,
 } from '../../shared/json.js';
 import { mediaBlock } from './media-block.js';
-import type { TranscriptPlace } from './transcript.js';
 
 /** A message, with what its record says about it. */
 export interface AnthropicMessage {
@@ -32,10 +31,9 @@ export interface AnthropicMessage {
 export function addAnthropicMessage(
   { content, role, metadata, time, key }: AnthropicMessage,
   history: HistoryAssembler,
-  place: TranscriptPlace,
 ): void {
   if (typeof content !== 'string' && !Array.isArray(content)) {
-    history.warn('A message whose content is neither text nor a list was left out.', place);
+    history.warn('A message whose content is neither text nor a list was left out.');
   }
   const items = typeof content === 'string' ? [{ type: 'text', text: content }] : asArray(content);
   const blocks: ContentBlock[] = [];
@@ -50,11 +48,11 @@ export function addAnthropicMessage(
     else if (block !== undefined) blocks.push(block);
     else if (file !== undefined) blocks.push(...file);
     else if (KNOWN_TYPES.has(type)) {
-      history.warn(`A ${type} block of the ${role} message is damaged and was left out.`, place);
+      history.warn(`A ${type} block of the ${role} message is damaged and was left out.`);
     } else history.tallyLeftOut('content blocks of the unknown type', type);
   }
   if (role === 'assistant') history.addAi(blocks, metadata, key);
-  for (const response of responses) history.addResponse(response, place, time);
+  for (const response of responses) history.addResponse(response, time);
   if (role === 'user') history.addHuman(blocks, metadata);
 }
 

@@ -16,7 +16,6 @@ import {
 } from '../../shared/json.js';
 import { mediaBlock } from './media-block.js';
 import { asTimestamp } from './timestamp.js';
-import type { TranscriptPlace } from './transcript.js';
 
 /** What an agent adds to the plain chat API. */
 export interface ChatDialect {
@@ -42,31 +41,31 @@ export class ChatReader {
     this.#dialect = dialect;
   }
 
-  read(message: JsonRecord, place: TranscriptPlace): void {
+  read(message: JsonRecord): void {
     const role = asText(message['role']) ?? '';
     switch (role) {
       case 'system':
       case 'developer':
       case 'user':
-        this.#readUser(message, role, place);
+        this.#readUser(message, role);
         break;
       case 'assistant':
-        this.#readAssistant(message, place);
+        this.#readAssistant(message);
         break;
       case 'tool':
       case 'function':
-        this.#readTool(message, place);
+        this.#readTool(message);
         break;
       default:
         this.#history.tallyLeftOut('messages of the unknown role', role);
     }
   }
 
-  #readUser(message: JsonRecord, role: string, place: TranscriptPlace): void {
-    const blocks = readChatContent(message['content'], this.#history, place);
+  #readUser(message: JsonRecord, role: string): void {
+    const blocks = readOpenAiContent(message['content'], this.#history);
     if (role === 'user' && this.#awaitsObservation) {
       this.#awaitsObservation = false;
-      this.#addObservation(undefined, message['content'], message, place);
+      this.#addObservation(undefined, message['content'], message);
       return;
     }
     const isSynthetic = role !== 'user' || message['is_demo'] === true;
@@ -76,9 +75,9 @@ export class ChatReader {
     });
   }
 
-  #readAssistant(message: JsonRecord, place: TranscriptPlace): void {
-    const blocks = readChatContent(message['content'], this.#history, place);
-    const calls = readToolCalls(message, this.#history, place);
+  #readAssistant(message: JsonRecord): void {
+    const blocks = readOpenAiContent(message['content'], this.#history);
+    const calls = readToolCalls(message);
     const text = textOfParts(message['content']) ?? '';
     const called = calls.length > 0 ? undefined : this.#dialect.readTextCall?.(message, text);
     this.#awaitsObservation = called !== undefined;
@@ -88,26 +87,20 @@ export class ChatReader {
     });
   }
 
-  #readTool(message: JsonRecord, place: TranscriptPlace): void {
+  #readTool(message: JsonRecord): void {
     const ids = [message['tool_call_id'], ...asArray(message['tool_call_ids'])];
     const [callId, ...others] = ids.map(asFilledText).filter((id) => id !== undefined);
-    this.#addObservation(callId, message['content'], message, place);
+    this.#addObservation(callId, message['content'], message);
     // A message that answers several calls has a single content: the first call gets it, the others an empty result.
-    for (const other of others) this.#addObservation(other, '', message, place);
+    for (const other of others) this.#addObservation(other, '', message);
   }
 
-  #addObservation(
-    callId: string | undefined,
-    content: unknown,
-    message: JsonRecord,
-    place: TranscriptPlace,
-  ): void {
+  #addObservation(callId: string | undefined, content: unknown, message: JsonRecord): void {
     const result = textOfParts(content) ?? content ?? '';
     const error = typeof result === 'string' ? observedFailure(result) : undefined;
     if (typeof result === 'string') this.#dialect.onObservation?.(result);
     this.#history.addResponse(
       { ...withoutUndefined({ callId, error }), result },
-      place,
       commonMetadata(message),
     );
   }
@@ -141,16 +134,15 @@ function readReasoning(message: JsonRecord): readonly ContentBlock[] {
   return [];
 }
 
-/** Reads content that is text, a list of parts, or absent. Leaves out anything else with a warning. */
-function readChatContent(
+/** Reads content of OpenAI's APIs: text, a list of parts, or absent. Leaves out anything else with a warning. */
+export function readOpenAiContent(
   content: unknown,
   history: HistoryAssembler,
-  place: TranscriptPlace,
 ): readonly ContentBlock[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) {
-    history.warn('Content that is neither text nor a list was left out.', place);
+    history.warn('Content that is neither text nor a list was left out.');
     return [];
   }
   return asArray(content).flatMap((item): readonly ContentBlock[] => {
@@ -166,28 +158,20 @@ function readChatContent(
 }
 
 /** Reads the calls of a message: `tool_calls`, and the `function_call` of the older API. */
-function readToolCalls(
-  message: JsonRecord,
-  history: HistoryAssembler,
-  place: TranscriptPlace,
-): readonly ToolCallBlock[] {
+function readToolCalls(message: JsonRecord): readonly ToolCallBlock[] {
   const legacy = asRecord(message['function_call']);
   const recorded = [
     ...asArray(message['tool_calls']),
     ...(legacy === undefined ? [] : [{ function: legacy }]),
   ];
-  return recorded.flatMap((item): readonly ToolCallBlock[] => {
+  return recorded.map((item): ToolCallBlock => {
     const call = asRecord(item);
     // LangChain puts the name into the call itself.
     const called = asRecord(call?.['function']) ?? asRecord(call?.['custom']) ?? call;
-    const name = asFilledText(called?.['name']);
-    if (name === undefined) {
-      history.warn('A tool call without a name was left out.', place);
-      return [];
-    }
+    const name = asText(called?.['name']) ?? '';
     const input = asText(called?.['input']);
     const parameters =
       input === undefined ? parseArguments(called?.['arguments'] ?? called?.['args']) : { input };
-    return [{ type: 'tool_call', id: asText(call?.['id']) ?? '', name, parameters }];
+    return { type: 'tool_call', id: asText(call?.['id']) ?? '', name, parameters };
   });
 }

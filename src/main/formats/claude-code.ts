@@ -12,7 +12,6 @@ import { ABANDONED_BRANCH } from './history-assembler.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
 import { timeOf } from './timestamp.js';
-import type { TranscriptPlace } from './transcript.js';
 
 /** Record types that hold no messages. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
@@ -69,11 +68,12 @@ class ClaudeCodeReader implements RecordReader {
     this.#history = history;
   }
 
-  read(record: JsonRecord, place: TranscriptPlace): void {
+  read(record: JsonRecord): void {
+    const { place } = this.#history;
     this.#history.setWorkspaceRoot(asText(record['cwd']));
     const type = asText(record['type']) ?? '';
     if (type === 'attachment') {
-      this.#readAttachment(record, place);
+      this.#readAttachment(record);
       return;
     }
     if (type !== 'user' && type !== 'assistant') {
@@ -93,7 +93,7 @@ class ClaudeCodeReader implements RecordReader {
       record['isSidechain'] === true || typeof record['parent_tool_use_id'] === 'string';
     if (!isSidechain) {
       this.#dropSidechain();
-      this.#take(record, type, place);
+      this.#take(record, type);
     } else if (this.#hasMainRecord) this.#history.tally(SIDECHAIN);
     else this.#sidechain.push({ record, role: type, place });
   }
@@ -117,12 +117,8 @@ class ClaudeCodeReader implements RecordReader {
     this.#isContextNew = true;
   }
 
-  #take(
-    { toolUseResult: _, ...record }: JsonRecord,
-    role: BranchMessage['role'],
-    place: TranscriptPlace,
-  ): void {
-    const message = { record, role, place };
+  #take({ toolUseResult: _, ...record }: JsonRecord, role: BranchMessage['role']): void {
+    const message = { record, role, place: this.#history.place };
     if (record['isCompactSummary'] === true || this.#branch.startsConversation(message)) {
       this.#beginContext();
     }
@@ -131,7 +127,7 @@ class ClaudeCodeReader implements RecordReader {
   }
 
   /** Reads a message that the user queued, the only kind of attachment that is read. */
-  #readAttachment(record: JsonRecord, place: TranscriptPlace): void {
+  #readAttachment(record: JsonRecord): void {
     const attachment = asRecord(record['attachment']);
     const type = asText(attachment?.['type']) ?? '';
     if (type !== 'queued_command' || record['isSidechain'] === true) {
@@ -140,7 +136,7 @@ class ClaudeCodeReader implements RecordReader {
       return;
     }
     const message = { content: attachment?.['prompt'] };
-    this.#take({ ...record, message }, 'user', place);
+    this.#take({ ...record, message }, 'user');
   }
 
   #dropSidechain(): void {
@@ -150,9 +146,10 @@ class ClaudeCodeReader implements RecordReader {
   }
 
   #readMessage({ record, role, place, isKept = false }: BranchMessage): void {
+    this.#history.place = place;
     const message = asRecord(record['message']);
     if (message === undefined) {
-      this.#history.warn(`A ${role} record without a message was left out.`, place);
+      this.#history.warn(`A ${role} record without a message was left out.`);
       return;
     }
     const metadata = {
@@ -161,7 +158,7 @@ class ClaudeCodeReader implements RecordReader {
     };
     const { content } = message;
     const [time, key] = [timeOf(record), asText(message['id'])];
-    addAnthropicMessage({ content, role, metadata, time, key }, this.#history, place);
+    addAnthropicMessage({ content, role, metadata, time, key }, this.#history);
   }
 }
 

@@ -8,7 +8,6 @@ import { addAnthropicMessage } from './anthropic-content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { asArray, asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
 import { asTimestamp } from './timestamp.js';
-import type { TranscriptPlace } from './transcript.js';
 
 /** Block types that OpenAI's chat API does not have. */
 const OWN_BLOCKS: ReadonlySet<string> = new Set([
@@ -31,11 +30,7 @@ function areClineMessages(messages: readonly unknown[]): boolean {
   });
 }
 
-function readClineMessage(
-  message: JsonRecord,
-  history: HistoryAssembler,
-  place: TranscriptPlace,
-): void {
+function readClineMessage(message: JsonRecord, history: HistoryAssembler): void {
   const role = asText(message['role']) ?? '';
   if (role !== 'user' && role !== 'assistant') {
     history.tallyLeftOut('messages of the unknown role', role);
@@ -43,7 +38,7 @@ function readClineMessage(
   }
   const metadata = readMetadata(message);
   const { content } = message;
-  addAnthropicMessage({ content, role, metadata, time: metadata }, history, place);
+  addAnthropicMessage({ content, role, metadata, time: metadata }, history);
 }
 
 function readMetadata(message: JsonRecord): ContentMetadata {
@@ -81,8 +76,8 @@ export const CLINE: Format<'cline'> = {
   },
   document: { detect: (_, messages) => areClineMessages(messages), lists: ['messages'] },
   open: (history) => ({
-    read: (message, place) => {
-      readClineMessage(message, history, place);
+    read: (message) => {
+      readClineMessage(message, history);
     },
   }),
 };

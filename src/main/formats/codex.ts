@@ -2,6 +2,7 @@
 // API wrapped in `response_item` records, or bare in files of before September 2025 and in requests to the API.
 
 import { runsCommands, searches } from '../../shared/tool-catalog.js';
+import { readOpenAiContent } from './chat-reader.js';
 import type { Format, RecordReader } from './format.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
@@ -17,7 +18,6 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
-import { mediaBlock } from './media-block.js';
 import { timeOf } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
@@ -87,14 +87,14 @@ class CodexReader implements RecordReader {
     this.#history = history;
   }
 
-  read(record: JsonRecord, place: TranscriptPlace): void {
+  read(record: JsonRecord): void {
     const type = asText(record['type']) ?? '';
     const payload = asRecord(record['payload']);
     const time = timeOf(record);
     if (payload === undefined) {
       if (ENVELOPES.has(type)) {
-        this.#history.warn(`A ${type} record without a payload was left out.`, place);
-      } else if (ITEMS.has(typeOf(record))) this.#readItem(record, time, place);
+        this.#history.warn(`A ${type} record without a payload was left out.`);
+      } else if (ITEMS.has(typeOf(record))) this.#readItem(record, time);
       // Bare files begin with a record without a type, and mark state records by `record_type`.
       else if (record['type'] !== undefined)
         this.#history.tallyLeftOut('records of the unknown type', type);
@@ -102,7 +102,7 @@ class CodexReader implements RecordReader {
     }
     switch (type) {
       case 'response_item':
-        this.#readItem(payload, time, place);
+        this.#readItem(payload, time);
         break;
       case 'event_msg':
         this.#readEvent(payload);
@@ -115,19 +115,19 @@ class CodexReader implements RecordReader {
         this.#model = asText(payload['model']) ?? this.#model;
         break;
       case 'compacted':
-        this.#readCompaction(payload, time, place);
+        this.#readCompaction(payload, time);
         break;
       default:
         if (!STATE.has(type)) this.#history.tallyLeftOut('records of the unknown type', type);
     }
   }
 
-  #readItem(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
-    this.#items.push({ item, time, place });
+  #readItem(item: JsonRecord, time: ContentMetadata): void {
+    this.#items.push({ item, time, place: this.#history.place });
     const type = typeOf(item);
     switch (type) {
       case 'message':
-        this.#readMessage(item, time, place);
+        this.#readMessage(item, time);
         break;
       case 'reasoning':
         this.#addModel([readReasoning(item)], time);
@@ -135,14 +135,14 @@ class CodexReader implements RecordReader {
       case 'function_call':
       case 'custom_tool_call':
       case 'local_shell_call':
-        this.#readCall(item, type, time, place);
+        this.#readCall(item, type, time);
         break;
       case 'function_call_output':
       case 'custom_tool_call_output':
-        this.#readOutput(item, time, place);
+        this.#readOutput(item, time);
         break;
       case 'web_search_call':
-        this.#readWebSearch(item, time, place);
+        this.#readWebSearch(item, time);
         break;
       default:
         if (!BOOKKEEPING.has(type))
@@ -150,12 +150,15 @@ class CodexReader implements RecordReader {
     }
   }
 
-  #readMessage(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
+  #readMessage(item: JsonRecord, time: ContentMetadata): void {
     const role = asText(item['role']);
-    const blocks = readContent(item['content']);
-    if (role === undefined || blocks === undefined) {
-      this.#history.warn('A message without a role or readable content was left out.', place);
-    } else if (role === 'assistant') {
+    const content = item['content'];
+    if (role === undefined || content === undefined || content === null) {
+      this.#history.warn('A message without a role or content was left out.');
+      return;
+    }
+    const blocks = readOpenAiContent(content, this.#history);
+    if (role === 'assistant') {
       this.#addModel(blocks, { ...time, ...withoutUndefined({ id: asText(item['id']) }) });
     } else {
       this.#message += 1;
@@ -163,13 +166,9 @@ class CodexReader implements RecordReader {
     }
   }
 
-  #readCall(item: JsonRecord, type: string, time: ContentMetadata, place: TranscriptPlace): void {
+  #readCall(item: JsonRecord, type: string, time: ContentMetadata): void {
     const isShell = type === 'local_shell_call';
-    const name = isShell ? 'local_shell' : asFilledText(item['name']);
-    if (name === undefined) {
-      this.#history.warn('A tool call without a name was left out.', place);
-      return;
-    }
+    const name = isShell ? 'local_shell' : (asText(item['name']) ?? '');
     const id = asFilledText(item['call_id']) ?? asText(item['id']) ?? '';
     if (name === 'apply_patch') {
       this.#patches.set(id, this.#patches.get(id) === true || item['success'] === false);
@@ -186,11 +185,11 @@ class CodexReader implements RecordReader {
     this.#addModel([{ type: 'tool_call', id, name, parameters }], time);
   }
 
-  #readOutput(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
+  #readOutput(item: JsonRecord, time: ContentMetadata): void {
     this.#message += 1;
     const callId = asFilledText(item['call_id']);
     if (callId === undefined) {
-      this.#history.warn('A tool output without a call_id was left out.', place);
+      this.#history.warn('A tool output without a call_id was left out.');
       return;
     }
     const output = item['output'];
@@ -198,7 +197,6 @@ class CodexReader implements RecordReader {
     const hasFailed = reportsFailure(item) || this.#hasPatchFailed(callId, result);
     this.#history.addResponse(
       { callId, result, ...(hasFailed && { error: errorLine(result) }) },
-      place,
       time,
     );
   }
@@ -214,12 +212,13 @@ class CodexReader implements RecordReader {
   }
 
   /** Reads a web search that the provider ran. Its output is not recorded, so its status becomes the result of the call. */
-  #readWebSearch(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
-    const id = asFilledText(item['id']) ?? `web-search-${String(place.line ?? this.#message)}`;
+  #readWebSearch(item: JsonRecord, time: ContentMetadata): void {
+    const { line = this.#message } = this.#history.place;
+    const id = asFilledText(item['id']) ?? `web-search-${line}`;
     const parameters = item['action'] ?? {};
     this.#addModel([{ type: 'tool_call', id, name: 'web_search', parameters }], time);
     const result = { status: asText(item['status']) ?? 'completed' };
-    this.#history.addResponse({ callId: id, result }, place, time);
+    this.#history.addResponse({ callId: id, result }, time);
   }
 
   #readEvent(event: JsonRecord): void {
@@ -242,13 +241,18 @@ class CodexReader implements RecordReader {
   #beginContext(kept: readonly RecordedItem[]): void {
     this.#history.beginContext();
     this.#items = [];
-    for (const { item, time, place } of kept)
-      this.#readItem(item, { ...time, isKept: true }, place);
+    const { place } = this.#history;
+    for (const { item, time, place: recorded } of kept) {
+      this.#history.place = recorded;
+      this.#readItem(item, { ...time, isKept: true });
+    }
+    this.#history.place = place;
     this.#message += 1;
   }
 
   /** Reads the list of items that replaced the history. Older versions recorded only the summary. */
-  #readCompaction(payload: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
+  #readCompaction(payload: JsonRecord, time: ContentMetadata): void {
+    const { place } = this.#history;
     const kept = asArray(payload['replacement_history']).map(asRecord);
     this.#beginContext(kept.flatMap((item) => (item === undefined ? [] : [{ item, time, place }])));
     const text = asText(payload['message']) ?? '';
@@ -275,18 +279,6 @@ function isPrompt(item: JsonRecord): boolean {
 
 function reportsFailure(item: JsonRecord): boolean {
   return item['success'] === false || asRecord(item['output'])?.['success'] === false;
-}
-
-function readContent(content: unknown): readonly ContentBlock[] | undefined {
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  if (!Array.isArray(content)) return undefined;
-  return asArray(content).flatMap((part): readonly ContentBlock[] => {
-    const record = asRecord(part);
-    const text = asText(record?.['text']) ?? asText(record?.['refusal']);
-    if (text !== undefined) return [{ type: 'text', text }];
-    const media = mediaBlock('image/*', undefined, record?.['image_url']);
-    return media === undefined ? [] : [media];
-  });
 }
 
 function readReasoning(item: JsonRecord): ContentBlock {

@@ -3,11 +3,12 @@
 import type { JsonRecord } from '../../shared/json.js';
 import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { HistoryAssembler } from './history-assembler.js';
-import type { TranscriptFormat, TranscriptPlace } from './transcript.js';
+import type { TranscriptFormat } from './transcript.js';
 
 /** Reads a session into a history, one record or message at a time. */
 export interface RecordReader {
-  readonly read: (record: JsonRecord, place: TranscriptPlace) => void;
+  /** `place` of the history is that of the record. A reader that buffers records sets it again. */
+  readonly read: (record: JsonRecord) => void;
   /** Called after the last record. */
   readonly finish?: () => void;
 }

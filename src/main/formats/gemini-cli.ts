@@ -17,7 +17,6 @@ import {
 } from '../../shared/json.js';
 import { mediaBlock } from './media-block.js';
 import { timeOf } from './timestamp.js';
-import type { TranscriptPlace } from './transcript.js';
 
 /** Records of what the terminal showed besides the conversation. */
 const NOTICES: ReadonlySet<string> = new Set(['info', 'error', 'warning']);
@@ -47,59 +46,46 @@ class GeminiReader implements RecordReader {
   }
 
   /** @param kept metadata to add if a compaction kept the message */
-  read(message: JsonRecord, place: TranscriptPlace, kept: ContentMetadata = {}): void {
+  read(message: JsonRecord, kept: ContentMetadata = {}): void {
     const type = asText(message['type']) ?? '';
-    if (Array.isArray(message['parts'])) this.#readContent(message, place);
-    else if (type === 'user' || type === 'gemini') this.#readRecord(message, type, place, kept);
+    if (Array.isArray(message['parts'])) this.#readContent(message);
+    else if (type === 'user' || type === 'gemini') this.#readRecord(message, type, kept);
     else if (!NOTICES.has(type)) this.#history.tallyLeftOut('records of the unknown type', type);
   }
 
-  #readRecord(
-    record: JsonRecord,
-    type: 'user' | 'gemini',
-    place: TranscriptPlace,
-    kept: ContentMetadata,
-  ): void {
+  #readRecord(record: JsonRecord, type: 'user' | 'gemini', kept: ContentMetadata): void {
     const parts = partsOf(record['content']);
     if (parts === undefined) {
-      this.#history.warn(`A ${type} record without readable content was left out.`, place);
+      this.#history.warn(`A ${type} record without readable content was left out.`);
       return;
     }
     const id = asText(record['id']);
     const metadata = { ...timeOf(record), ...withoutUndefined({ id }), ...kept };
     if (type === 'gemini') {
-      this.#readAnswer(record, parts, metadata, place);
+      this.#readAnswer(record, parts, metadata);
       return;
     }
     for (const response of parts.flatMap(readFunctionResponse)) {
       const { callId } = response;
       if (callId === undefined || !this.#answered.has(callId)) {
-        this.#history.addResponse(response, place, metadata);
+        this.#history.addResponse(response, metadata);
       }
     }
     this.#history.addHuman(readParts(parts, this.#history), metadata);
   }
 
-  #readAnswer(
-    record: JsonRecord,
-    parts: readonly unknown[],
-    metadata: ContentMetadata,
-    place: TranscriptPlace,
-  ): void {
+  #readAnswer(record: JsonRecord, parts: readonly unknown[], metadata: ContentMetadata): void {
     const thoughts = asArray(record['thoughts']).flatMap(readThought);
     const blocks = readParts(parts, this.#history);
     const calls = parts.flatMap(readFunctionCall);
     const inContent = new Set(calls.map(({ id }) => id));
     const responses: RecordedResponse[] = [];
     asArray(record['toolCalls']).forEach((item, index) => {
-      const call = asRecord(item);
-      const name = asFilledText(call?.['name']);
-      if (call === undefined || name === undefined) {
-        this.#history.warn('A tool call without a name was left out.', place);
-        return;
-      }
+      const call = asRecord(item) ?? {};
+      const name = asText(call['name']) ?? '';
       // A call without an id gets one that pairs it with the result in the same record.
-      const id = asFilledText(call['id']) ?? `${place.place ?? 'message'}.toolCalls[${index}]`;
+      const id =
+        asFilledText(call['id']) ?? `${this.#history.place.place ?? 'message'}.toolCalls[${index}]`;
       if (!inContent.has(id)) {
         calls.push({ type: 'tool_call', id, name, parameters: call['args'] ?? {} });
       }
@@ -113,11 +99,11 @@ class GeminiReader implements RecordReader {
       ...metadata,
       ...withoutUndefined({ model: asText(record['model']), usage: asRecord(record['tokens']) }),
     });
-    for (const response of responses) this.#history.addResponse(response, place, metadata);
+    for (const response of responses) this.#history.addResponse(response, metadata);
   }
 
   /** Reads a `Content`. Its calls and results are parts, often without ids; then they are paired in order. */
-  #readContent(content: JsonRecord, place: TranscriptPlace): void {
+  #readContent(content: JsonRecord): void {
     const parts = asArray(content['parts']);
     const blocks = readParts(parts, this.#history);
     if (content['role'] === 'model') {
@@ -125,7 +111,7 @@ class GeminiReader implements RecordReader {
       return;
     }
     for (const response of parts.flatMap(readFunctionResponse)) {
-      this.#history.addResponse(response, place);
+      this.#history.addResponse(response);
     }
     this.#history.addHuman(blocks);
   }
@@ -147,8 +133,8 @@ function readFunctionResponse(part: unknown): readonly RecordedResponse[] {
 
 function readFunctionCall(part: unknown): readonly ToolCallBlock[] {
   const call = asRecord(asRecord(part)?.['functionCall']);
-  const name = asFilledText(call?.['name']);
-  if (call === undefined || name === undefined) return [];
+  if (call === undefined) return [];
+  const name = asText(call['name']) ?? '';
   const id = asText(call['id']) ?? '';
   return [{ type: 'tool_call', id, name, parameters: call['args'] ?? {} }];
 }
@@ -242,8 +228,8 @@ export const GEMINI_CLI: Format<'gemini-cli'> = {
   open: (history, document) => {
     const reader = new GeminiReader(history);
     if (document !== undefined) return reader;
-    return new GeminiLogReader(history, (...message) => {
-      reader.read(...message);
+    return new GeminiLogReader(history, (message, kept) => {
+      reader.read(message, kept);
     });
   },
 };

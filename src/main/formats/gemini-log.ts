@@ -9,7 +9,7 @@ import type { HistoryAssembler } from './history-assembler.js';
 import type { TranscriptPlace } from './transcript.js';
 
 /** Reads a message into the history. `kept` is metadata to add if a compaction kept the message. */
-type ReadMessage = (message: JsonRecord, place: TranscriptPlace, kept: ContentMetadata) => void;
+type ReadMessage = (message: JsonRecord, kept: ContentMetadata) => void;
 
 /** Whether a record belongs to such a log. A whole chat document on one line, recognizable by its `messages`, does not. */
 export function isGeminiLogRecord(record: JsonRecord): boolean {
@@ -38,18 +38,20 @@ export class GeminiLogReader implements RecordReader {
     this.#readMessage = readMessage;
   }
 
-  read(record: JsonRecord, place: TranscriptPlace): void {
+  read(record: JsonRecord): void {
+    const { place } = this.#history;
     const rewindTo = asText(record['$rewindTo']);
     const list = asRecord(record['$set'])?.['messages'];
     const id = asText(record['id']);
     if (rewindTo !== undefined) this.#rewind(rewindTo);
-    else if (Array.isArray(list)) this.#replace(asArray(list), place);
+    else if (Array.isArray(list)) this.#replace(asArray(list));
     else if (id !== undefined) this.#messages.set(id, { record, place, isKept: false });
   }
 
   finish(): void {
     for (const { record, place, isKept } of this.#messages.values()) {
-      this.#readMessage(record, place, isKept ? { isKept } : {});
+      this.#history.place = place;
+      this.#readMessage(record, isKept ? { isKept } : {});
     }
     this.#messages.clear();
   }
@@ -64,7 +66,8 @@ export class GeminiLogReader implements RecordReader {
   }
 
   /** Reads a replaced list. If it lacks a message of the model, it is a compaction; other lists only add messages or shorten some. */
-  #replace(list: readonly unknown[], place: TranscriptPlace): void {
+  #replace(list: readonly unknown[]): void {
+    const { place } = this.#history;
     const listed = new Map(
       list.map(asRecord).flatMap((record) => {
         const id = asText(record?.['id']);

@@ -64,6 +64,8 @@ const MAX_TALLIES = 100;
 
 /** Assembles one history. */
 export class HistoryAssembler {
+  /** Where the record that is being read is. Warnings name it. */
+  place: TranscriptPlace = {};
   #events: TranscriptEvent[] = [];
   #turn: OpenTurn | undefined;
   #turns = 0;
@@ -87,7 +89,7 @@ export class HistoryAssembler {
 
   /**
    * Adds a model message, or a part of the open one if `key` is the same. A call without an id, or
-   * with an id that an earlier message used, gets a new one.
+   * with an id that an earlier message used, gets a new one. A call without a name is left out with a warning.
    */
   addAi(blocks: readonly ContentBlock[], metadata: ContentMetadata = {}, key?: string): void {
     if (this.#turn === undefined || key === undefined || this.#turn.key !== key) {
@@ -120,11 +122,7 @@ export class HistoryAssembler {
   }
 
   /** Adds a tool response. If its call is recorded later, the response waits for it; if never, it is left out with a warning. */
-  addResponse(
-    response: RecordedResponse,
-    place: TranscriptPlace,
-    metadata: ContentMetadata = {},
-  ): void {
+  addResponse(response: RecordedResponse, metadata: ContentMetadata = {}): void {
     const recordedId = response.callId ?? this.#oldestOpenCall();
     const call = recordedId === undefined ? undefined : this.#openCalls.get(recordedId);
     if (recordedId === undefined || call === undefined) {
@@ -133,8 +131,8 @@ export class HistoryAssembler {
         !this.#early.has(recordedId) &&
         !this.#usedIds.has(this.#repair.repair(recordedId));
       if (mayCome && this.#early.size < MAX_EARLY) {
-        this.#early.set(recordedId, { response, place, metadata });
-      } else this.#warnOfOrphan(response, place);
+        this.#early.set(recordedId, { response, place: this.place, metadata });
+      } else this.#warnOfOrphan(response);
       return;
     }
     this.#openCalls.delete(recordedId);
@@ -167,8 +165,9 @@ export class HistoryAssembler {
     this.#events.push({ kind: 'workspace-root', path: this.#repair.repair(path) });
   }
 
-  warn(message: string, place: TranscriptPlace = {}): void {
-    const warning = this.#repair.repair({ ...place, message });
+  /** Tells of something in the record that is being read. */
+  warn(message: string): void {
+    const warning = this.#repair.repair({ ...this.place, message });
     this.#events.push({ kind: 'warning', warning });
   }
 
@@ -195,7 +194,11 @@ export class HistoryAssembler {
   /** Ends the history. The remaining events can then be drained. */
   finish(): void {
     this.#closeTurn();
-    for (const { response, place } of this.#early.values()) this.#warnOfOrphan(response, place);
+    for (const { response, place } of this.#early.values()) {
+      this.place = place;
+      this.#warnOfOrphan(response);
+    }
+    this.place = {};
     for (const [what, count] of this.#tallies) this.warn(`${what}: ${count}`);
     const { surrogates, tooDeep, tooLarge, notFinite } = this.#repair;
     if (surrogates > 0) this.warn(`lone surrogates replaced by U+FFFD: ${surrogates}`);
@@ -204,12 +207,16 @@ export class HistoryAssembler {
     if (notFinite > 0) this.warn(`numbers that JSON cannot hold replaced by null: ${notFinite}`);
   }
 
-  #warnOfOrphan({ callId }: RecordedResponse, place: TranscriptPlace): void {
+  #warnOfOrphan({ callId }: RecordedResponse): void {
     const which = callId === undefined ? '' : ` (${shownId(callId)})`;
-    this.warn(`A tool response that answers no open call${which} was left out.`, place);
+    this.warn(`A tool response that answers no open call${which} was left out.`);
   }
 
   #addCall(turn: OpenTurn, call: ToolCallBlock): void {
+    if (call.name === '') {
+      this.warn('A tool call without a name was left out.');
+      return;
+    }
     if (call.id !== '' && turn.recordedIds.has(call.id)) {
       this.tally('tool calls recorded twice in one message, left out once');
       return;
@@ -223,7 +230,7 @@ export class HistoryAssembler {
     const early = this.#early.get(recordedId);
     if (early === undefined) return;
     this.#early.delete(recordedId);
-    this.addResponse(early.response, early.place, early.metadata);
+    this.addResponse(early.response, early.metadata);
   }
 
   #uniqueId(recorded: string): string {

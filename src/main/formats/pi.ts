@@ -63,12 +63,12 @@ class PiReader implements RecordReader {
     this.#history = history;
   }
 
-  read(record: JsonRecord, place: TranscriptPlace): void {
+  read(record: JsonRecord): void {
     const type = asText(record['type']) ?? '';
     if (type === 'session') this.#history.setWorkspaceRoot(asText(record['cwd']));
     else {
       // An entry of an unknown type may be the parent of others, so the branch needs it too.
-      this.#entries.push({ record, place });
+      this.#entries.push({ record, place: this.#history.place });
       if (!ENTRIES.has(type)) this.#history.tallyLeftOut('records of the unknown type', type);
     }
   }
@@ -118,26 +118,27 @@ class PiReader implements RecordReader {
   }
 
   #readEntry({ record, place }: Entry, kept: ContentMetadata = {}): void {
+    this.#history.place = place;
     const type = asText(record['type']) ?? '';
     const time = { ...timeOf(record), ...kept };
-    if (type === 'message') this.#readMessage(asRecord(record['message']) ?? {}, time, place);
+    if (type === 'message') this.#readMessage(asRecord(record['message']) ?? {}, time);
     else if (type === 'branch_summary') {
       const text = asText(record['summary']) ?? '';
       this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
     } else if (type === 'custom_message') {
-      this.#history.addHuman(readBlocks(record['content']), { ...time, synthetic: true });
+      const blocks = this.#readContent(record['content']);
+      this.#history.addHuman(blocks, { ...time, synthetic: true });
     }
   }
 
-  #readMessage(message: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
-    const blocks = readBlocks(message['content']);
+  #readMessage(message: JsonRecord, time: ContentMetadata): void {
     const role = asText(message['role']) ?? '';
     switch (role) {
       case 'user':
-        this.#history.addHuman(blocks, time);
+        this.#history.addHuman(this.#readContent(message['content']), time);
         break;
       case 'assistant':
-        this.#history.addAi(blocks, {
+        this.#history.addAi(this.#readContent(message['content']), {
           ...time,
           ...withoutUndefined({
             model: asText(message['model']),
@@ -151,7 +152,7 @@ class PiReader implements RecordReader {
         const content = message['content'];
         const result = textOfParts(content) ?? content ?? '';
         const error = message['isError'] === true ? errorLine(content) : undefined;
-        this.#history.addResponse({ ...withoutUndefined({ callId, error }), result }, place, time);
+        this.#history.addResponse({ ...withoutUndefined({ callId, error }), result }, time);
         break;
       }
       case 'bashExecution':
@@ -159,7 +160,10 @@ class PiReader implements RecordReader {
         break;
       case 'custom':
       case 'hookMessage': // The name of `custom` before version 3.
-        this.#history.addHuman(blocks, { ...time, synthetic: true });
+        this.#history.addHuman(this.#readContent(message['content']), {
+          ...time,
+          synthetic: true,
+        });
         break;
       // The system prompt and the tools, which are not part of a history: other agents do not record them as messages.
       case 'system':
@@ -169,6 +173,36 @@ class PiReader implements RecordReader {
     }
   }
 
+  #readContent(content: unknown): readonly ContentBlock[] {
+    if (typeof content === 'string') return [{ type: 'text', text: content }];
+    return asArray(content).flatMap((item): readonly ContentBlock[] => {
+      const part = asRecord(item) ?? {};
+      const type = asText(part['type']) ?? '';
+      switch (type) {
+        case 'text':
+          return [{ type: 'text', text: asText(part['text']) ?? '' }];
+        case 'thinking': {
+          const signature = asText(part['thinkingSignature']);
+          const thought = asText(part['thinking']) ?? '';
+          return [{ type: 'thinking', thought, ...withoutUndefined({ signature }) }];
+        }
+        case 'image': {
+          const data = asText(part['data']) ?? '';
+          const mimeType = asText(part['mimeType']) ?? 'image/*';
+          return [{ type: 'media', mimeType, data, encoding: 'base64' }];
+        }
+        case 'toolCall': {
+          const id = asText(part['id']) ?? '';
+          const name = asText(part['name']) ?? '';
+          return [{ type: 'tool_call', id, name, parameters: part['arguments'] ?? {} }];
+        }
+        default:
+          this.#history.tallyLeftOut('content parts of the unknown type', type);
+          return [];
+      }
+    });
+  }
+
   /** Reads a command that the user ran, in the form in which it was sent to the model. */
   #readCommand(message: JsonRecord, time: ContentMetadata): void {
     if (message['excludeFromContext'] === true) return;
@@ -176,35 +210,6 @@ class PiReader implements RecordReader {
     const output = asText(message['output']) ?? '';
     this.#history.addHuman([{ type: 'text', text: `Ran \`${command}\`\n${output}` }], time);
   }
-}
-
-function readBlocks(content: unknown): readonly ContentBlock[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return asArray(content).flatMap((item): readonly ContentBlock[] => {
-    const part = asRecord(item) ?? {};
-    switch (part['type']) {
-      case 'text':
-        return [{ type: 'text', text: asText(part['text']) ?? '' }];
-      case 'thinking': {
-        const signature = asText(part['thinkingSignature']);
-        const thought = asText(part['thinking']) ?? '';
-        return [{ type: 'thinking', thought, ...withoutUndefined({ signature }) }];
-      }
-      case 'image': {
-        const data = asText(part['data']) ?? '';
-        const mimeType = asText(part['mimeType']) ?? 'image/*';
-        return [{ type: 'media', mimeType, data, encoding: 'base64' }];
-      }
-      case 'toolCall': {
-        const name = asFilledText(part['name']);
-        if (name === undefined) return [];
-        const id = asText(part['id']) ?? '';
-        return [{ type: 'tool_call', id, name, parameters: part['arguments'] ?? {} }];
-      }
-      default:
-        return [];
-    }
-  });
 }
 
 /** Sessions of pi. */

@@ -217,15 +217,11 @@ async function* assemble(
   const history = new HistoryAssembler();
   const reader = format.open(history, document);
   for await (const item of items) {
-    const { place } = item;
+    history.place = item.place;
     const record = 'value' in item ? asRecord(item.value) : undefined;
     const what = document === undefined ? 'record' : 'message';
-    if (record !== undefined) reader.read(record, place);
-    else
-      history.warn(
-        'damage' in item ? item.damage : `A ${what} that is no object was left out.`,
-        place,
-      );
+    if (record !== undefined) reader.read(record);
+    else history.warn('damage' in item ? item.damage : `A ${what} that is no object was left out.`);
     yield* history.drain();
   }
   reader.finish?.();

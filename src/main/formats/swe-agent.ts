@@ -33,15 +33,15 @@ function sweAgentWorkspaceRoot(document: JsonRecord): string | undefined {
 function createSweAgentReader(history: HistoryAssembler): RecordReader {
   const reader = new ChatReader(history, new CommandDialect());
   return {
-    read: (message, place) => {
+    read: (message) => {
       if (message['role'] !== undefined || message['action'] === undefined) {
-        reader.read(message, place);
+        reader.read(message);
         return;
       }
       const content = asText(message['response']) ?? asText(message['thought']) ?? '';
-      reader.read({ ...message, role: 'assistant', content }, place);
+      reader.read({ ...message, role: 'assistant', content });
       const observation = asText(message['observation']);
-      if (observation !== undefined) reader.read({ role: 'user', content: observation }, place);
+      if (observation !== undefined) reader.read({ role: 'user', content: observation });
     },
   };
 }

@@ -73,4 +73,26 @@ describe('restoreTurnStart', () => {
 
     expect(restoreTurnStart(compacted, over)).toBe(compacted);
   });
+
+  it('finds the same start in a list that has grown, shrunk or changed since the last call', () => {
+    const first = ask('Begin.');
+    const pieces = [[say('Done.')], [ask('And now?')], [...start], [...second], [...third]];
+    const list: MessageParam[] = [first];
+    // The cycle of these numbers is longer than the test.
+    let seed = 7;
+    const draw = (count: number): number => (seed = (seed * 31 + 17) % 10_007) % count;
+    for (let round = 0; round < 300; round += 1) {
+      if (draw(4) === 0) list.length = 1 + draw(list.length);
+      if (draw(4) === 0) list[draw(list.length - 1) + 1] = structuredClone(pieces[draw(5)]![0]!);
+      list.push(...(pieces[draw(5)] ?? []));
+      const compacted = [first, ...list.slice(1 + draw(list.length))];
+      const unknown = new Map(list.map((message) => [message, { ...message }]));
+      const fresh = restoreTurnStart(
+        compacted.map((message) => unknown.get(message)!),
+        list.map((message) => unknown.get(message)!),
+      );
+
+      expect(restoreTurnStart(compacted, [...list])).toEqual(fresh);
+    }
+  });
 });

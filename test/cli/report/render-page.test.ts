@@ -70,6 +70,23 @@ describe('renderPage', () => {
     expect(page).toContain('secret-part-');
   });
 
+  test('counts the tools since the agent compacted by itself, before and after edits', async () => {
+    const steps = (name: string) =>
+      step(name, 'Ask', { question: name }, `answer ${name} `.repeat(99));
+    const summary = humanText('so far');
+    const entries = [humanText('go'), ...steps('a'), ...steps('b'), summary, ...steps('c')];
+    const rowOf = (page: string) =>
+      /<th scope="row"><bdi>Ask<\/bdi><\/th>(.*?)<\/tr>/s.exec(page)?.[1];
+
+    const page = await documentOf(entries, { contextStarts: [5] });
+
+    const cells = [...(rowOf(page) ?? '').matchAll(/>([^<>]+)<\/td>/g)].map(([, cell]) => cell);
+    expect(cells[0]).toBe('1');
+    expect(cells[1]).toBe(cells[2]);
+    expect(page).toContain('Since the agent last compacted its history by itself.');
+    expect(await documentOf(entries)).not.toContain('last compacted');
+  });
+
   test('says a reason once, and in each row what made it true', async () => {
     const page = await documentOf(longSession(60), { recency: 2 });
     expect(page.match(/The file is no longer what the model read\./g)).toHaveLength(1);

@@ -169,6 +169,7 @@ describe('CodexReader', () => {
         4,
         { type: 'response_item', payload: 'x' },
         item({ type: 'message', role: 'user', content: 9 }),
+        item({ type: 'message', role: 'user' }),
         item({ type: 'function_call', call_id: 'a' }),
         item({ type: 'function_call_output' }),
         output('b', 'x'),
@@ -181,10 +182,11 @@ describe('CodexReader', () => {
     expect(warnings).toEqual([
       { line: 1, message: 'A record that is no object was left out.' },
       { line: 2, message: 'A response_item record without a payload was left out.' },
-      { line: 3, message: 'A message without a role or readable content was left out.' },
-      { line: 4, message: 'A tool call without a name was left out.' },
-      { line: 5, message: 'A tool output without a call_id was left out.' },
-      { line: 6, message: 'A tool response that answers no open call (b) was left out.' },
+      { line: 3, message: 'Content that is neither text nor a list was left out.' },
+      { line: 4, message: 'A message without a role or content was left out.' },
+      { line: 5, message: 'A tool call without a name was left out.' },
+      { line: 6, message: 'A tool output without a call_id was left out.' },
+      { line: 7, message: 'A tool response that answers no open call (b) was left out.' },
       { message: 'response items of the unknown type "__proto__" left out: 1' },
       { message: 'records of the unknown type "toString" left out: 1' },
     ]);

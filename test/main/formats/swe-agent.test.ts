@@ -18,7 +18,7 @@ const act = (thought: string, action: string) => ({
 });
 const observe = (content: string) => ({ role: 'user', content });
 
-describe('createSweAgentReader', () => {
+describe('a trajectory of SWE-agent', () => {
   it('makes a call of each command, with the path that it names or edits', async () => {
     const { entries, format, workspaceRoot } = await readJson({
       trajectory: [{ state: '{"working_dir":"/repo"}' }],
@@ -96,7 +96,7 @@ describe('createSweAgentReader', () => {
   });
 });
 
-describe('MINI_SWE_AGENT_DIALECT', () => {
+describe('a trajectory of mini-swe-agent', () => {
   const document = (...messages: object[]) => ({
     info: { mini_version: '1', config: { environment: { cwd: '/testbed' } } },
     messages,
