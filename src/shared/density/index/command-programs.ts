@@ -45,7 +45,7 @@ const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose]
     'git',
     [
       [/^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+(?:diff|show|blame|cat-file)\b/, 'read'],
-      [/^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+grep\b/, 'search'],
+      [/^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+(?:grep|ls-files|ls-tree)\b/, 'search'],
     ],
   ],
   ...['rg', 'grep', 'egrep', 'fgrep'].map((program) => [program, GREP] as const),
@@ -60,18 +60,27 @@ const REMOTE: ReadonlySet<string> = new Set(['docker', 'podman', 'kubectl', 'ssh
 /** These start another program wherever they appear in a command. */
 const STARTERS: ReadonlySet<string> = new Set(['xargs', '-exec', '-execdir']);
 
+/** Programs and words of a shell or a script that print little or only filter, so that a search next to them is still one. */
+const QUIET: ReadonlySet<string> = new Set([
+  ...['cd', 'pushd', 'popd', 'pwd', 'echo', 'printf', 'export', 'set', 'true', 'test', 'exit'],
+  ...['sort', 'uniq', 'wc', 'cut', 'tr', 'column', 'stat', 'file', 'which', 'basename', 'dirname'],
+  ...['for', 'while', 'in', 'read', 'done', 'fi', 'const', 'let', 'await', 'return'],
+]);
+
 /** How much text after a program's name is searched for its purpose, in UTF-16 units. */
 const MAX_WORDS = 400;
 
 /**
  * Returns the strongest purpose of a command's programs (write before read before search), and for a
- * write the arguments of the program that writes.
+ * write the arguments of the program that writes. A search is the purpose only if nothing else runs, such
+ * as a build: its output is no list.
  */
 export function purposeOf(text: string): readonly [purpose: Purpose | undefined, words: string] {
   let found: Purpose | undefined;
   let isStart = true;
   let isPiped = false;
   let isRemote = false;
+  let others = 0;
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charCodeAt(at);
     if (isWordCharacter(character)) {
@@ -87,6 +96,9 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
         const purpose = purposeOfProgram(word, words);
         if (purpose === 'write') return [purpose, words];
         if (isStart && (purpose === 'read' || found === undefined)) found = purpose ?? found;
+        if (isStart && purpose === undefined) others += Number(!isRemote && !isQuiet(text, at, end));
+        // What runs there is known now, so the program that starts it does not count.
+        else if (isRemote) others -= 1;
         isRemote = isStart && purpose === undefined && (isRemote || REMOTE.has(word));
         isStart = isRemote;
         isPiped = false;
@@ -107,7 +119,12 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
       isPiped = false;
     }
   }
-  return [found, ''];
+  return [found === 'search' && others > 0 ? undefined : found, ''];
+}
+
+/** Whether a word that starts a command is a quiet program, or calls a function of a script. */
+function isQuiet(text: string, start: number, end: number): boolean {
+  return text.charCodeAt(end) === PARENTHESIS || QUIET.has(text.slice(start, end));
 }
 
 /** After these characters a new program may start. Not after a pipe, where it only filters. */
@@ -115,6 +132,7 @@ const STARTING: ReadonlySet<number> = new Set(
   Array.from('\n&(;`', (character) => character.charCodeAt(0)),
 );
 const PIPE = 124;
+const PARENTHESIS = 40;
 /** Opens a command group if a space follows, otherwise an object. */
 const BRACE = 123;
 const ASSIGNED = 61;

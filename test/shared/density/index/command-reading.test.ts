@@ -150,6 +150,18 @@ const ROWS: readonly Row[] = [
   ['git grep -n x -- a.ts', 'search', ['a.ts']],
   ['cd /testbed && grep -r "x" .', 'search', []],
   ['grep -n x a.ts | head -5', 'search', ['a.ts']],
+  ['git ls-files | sort | head -50', 'search', []],
+  ['cd /w; echo "== src"; for d in a b; do ls -l $d; done | sort', 'search', []],
+  ['find src -name "*.ts" | xargs wc -l', 'search', []],
+  ['find . -type f -exec grep -n x {} +', 'search', []],
+  // Searches next to programs whose output is no list.
+  ['cd web && ls && npm run build', 'command', []],
+  ['make 2>&1 | tail -50; ls', 'command', []],
+  ['grep -rn x src; npm test', 'command', []],
+  ['find . -name "*.test.js" | xargs node --test', 'command', []],
+  ['for t in $(ls test); do node $t; done', 'command', []],
+  ['docker build . && ls', 'command', []],
+  ['docker exec web ls src && docker exec web npm test', 'command', []],
   ['npm test 2>&1 | tail -20', 'command', []],
   ['npm test | grep fail', 'command', []],
   // Writes.
