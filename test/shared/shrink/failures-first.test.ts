@@ -191,27 +191,4 @@ describe('failuresFirst', () => {
     expect(kept.length).toBeLessThan(100);
     expect(left([...log, error, ...log], 'gh run view 12345')).toHaveLength(201);
   });
-
-  it.each([
-    [
-      'Istanbul',
-      (at: number) =>
-        `  ${'abcdefghij'.charAt(at % 10)}.ts |     100 |  100 |  100 |  100 |         `,
-      (at: number) => `  part${at}.ts |   81.2 |   50 |  100 | 81.2 | ${at}-${at + 9},340 `,
-    ],
-    [
-      'coverage.py',
-      (at: number) => `app/${'abcdefghij'.charAt(at % 10)}.py        31      0   100%`,
-      (at: number) => `app/part${at}.py        31     12      4    61%   ${at}-${at + 9}, 340`,
-    ],
-  ])(
-    'shows in a table of %s the files with lines that no test has run',
-    (_, covered, uncovered) => {
-      const table = times(300, (at) => (at % 15 === 7 ? uncovered(at) : covered(at)));
-      const kept = left([...NOISE.slice(0, 20), 'src', ...table, ...NOISE.slice(0, 60)]);
-      const rows = table.filter((_row, at) => at % 15 === 7);
-      expect(kept.filter((line) => rows.includes(line))).toEqual(rows);
-      expect(kept.length).toBeLessThan(150);
-    },
-  );
 });

@@ -368,25 +368,24 @@ describe('shortenedText', () => {
   it('counts files and folders only where lines have paths', () => {
     const settings = { level: 'default', likeLines: false } as const;
     const matches = linesOf(400, (at) => `${at}: match ${'x'.repeat(at % 7)}`);
-    expect(left(matches, SEARCH, settings)).toMatch(/\n\[… 200 more lines left out …\]$/);
+    expect(left(matches, SEARCH, settings)).toMatch(/\n\[… 190 more lines left out …\]\n390: /);
   });
 
-  it('keeps what the tool says behind a long list: that it was cut, and which file holds all of it', () => {
+  it('keeps what stands behind a long list: totals, that it was cut, and which file holds all of it', () => {
     const settings = { level: 'default', likeLines: false } as const;
     const note =
       '\n[Output truncated: 400 of 490 lines]\n\n<note>\nThe full result is saved to /tmp/all.log\n</note>';
-    const numbered = linesOf(400, (at) => `src/a${at}.ts:${at}: const x${at} = y;`);
-    const unnumbered = linesOf(400, (at) => `src/a.ts:const x${at} = y;`);
-    for (const list of [numbered, unnumbered]) {
-      expect(left(`${list}\n${note}`, SEARCH, settings)).toBe(
-        `${left(list, SEARCH, settings)}\n${note}`,
-      );
-    }
+    const matches = linesOf(400, (at) => `src/a${at}.ts:${at}: const x${at} = y;`);
+    const texts = linesOf(400, (at) => `src/a.ts:const x${at} = y;`);
     const files = linesOf(400, (at) => `src/${at % 7}/a${at}.ts`);
-    const cut = '(Results are truncated. Consider using a more specific path.)';
-    expect(left(`${files}\n${cut}`, SEARCH, settings)).toBe(
-      `${left(files, SEARCH, settings)}\n${cut}`,
-    );
+    const counts = linesOf(400, (at) => ` ${at * 7} src/a${at}.ts`);
+    for (const list of [matches, texts, files, counts]) {
+      for (const behind of [note, '(Results are truncated.)', ' 99999 total']) {
+        const kept = left(`${list}\n${behind}`, SEARCH, settings);
+        expect(kept.endsWith(`\n${behind}`)).toBe(true);
+        expect(kept.split('\n').length).toBeLessThan(220);
+      }
+    }
   });
 
   it('takes base64 and minified code, and no ruler', () => {

@@ -81,6 +81,8 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
   let isPiped = false;
   let isRemote = false;
   let others = 0;
+  /** The end of the last quoted text that is data, in which nothing runs. */
+  let quoteEnd = -1;
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charCodeAt(at);
     if (isWordCharacter(character)) {
@@ -96,7 +98,8 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
         const purpose = purposeOfProgram(word, words);
         if (purpose === 'write') return [purpose, words];
         if (isStart && (purpose === 'read' || found === undefined)) found = purpose ?? found;
-        if (isStart && purpose === undefined) others += Number(!isRemote && !isQuiet(text, at, end));
+        if (isStart && purpose === undefined)
+          others += Number(!isRemote && at > quoteEnd && !isQuiet(text, at, end));
         // What runs there is known now, so the program that starts it does not count.
         else if (isRemote) others -= 1;
         isRemote = isStart && purpose === undefined && (isRemote || REMOTE.has(word));
@@ -107,6 +110,10 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
     } else if (STARTING.has(character) || (isQuote(character) && opensScript(text, at))) {
       isStart = true;
       isRemote = false;
+    } else if (isQuote(character)) {
+      if (at > quoteEnd) quoteEnd = endOfQuote(text, at);
+      isStart = isRemote;
+      isPiped = false;
     } else if (character === BRACE) isStart = isSpace(text.charCodeAt(at + 1));
     else if (character === PIPE) {
       // A program after a pipe only filters, unless it writes its input somewhere.
@@ -122,9 +129,21 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
   return [found === 'search' && others > 0 ? undefined : found, ''];
 }
 
-/** Whether a word that starts a command is a quiet program, or calls a function of a script. */
+/** Whether a word that starts a command is a quiet program, only makes arguments (`$(…)`), or calls a function of a script. */
 function isQuiet(text: string, start: number, end: number): boolean {
-  return text.charCodeAt(end) === PARENTHESIS || QUIET.has(text.slice(start, end));
+  const isArgument = text.startsWith('$(', start - 2) || text.startsWith('`', start - 1);
+  return isArgument || text.startsWith('(', end) || QUIET.has(text.slice(start, end));
+}
+
+/** The index of the quote that ends the text which the quote at `start` begins. An escaped one ends at an escaped one. */
+function endOfQuote(text: string, start: number): number {
+  const quote = text.charAt(start);
+  const isEscaped = text.startsWith('\\', start - 1);
+  let end = text.indexOf(quote, start + 1);
+  while (end !== -1 && quote === '"' && text.startsWith('\\', end - 1) !== isEscaped) {
+    end = text.indexOf(quote, end + 1);
+  }
+  return end === -1 ? text.length : end;
 }
 
 /** After these characters a new program may start. Not after a pipe, where it only filters. */
@@ -132,7 +151,6 @@ const STARTING: ReadonlySet<number> = new Set(
   Array.from('\n&(;`', (character) => character.charCodeAt(0)),
 );
 const PIPE = 124;
-const PARENTHESIS = 40;
 /** Opens a command group if a space follows, otherwise an object. */
 const BRACE = 123;
 const ASSIGNED = 61;

@@ -154,7 +154,10 @@ const ROWS: readonly Row[] = [
   ['cd /w; echo "== src"; for d in a b; do ls -l $d; done | sort', 'search', []],
   ['find src -name "*.ts" | xargs wc -l', 'search', []],
   ['find . -type f -exec grep -n x {} +', 'search', []],
+  [String.raw`grep -n "def it(x, \"a\"; y)" a.py`, 'search', ['a.py']],
+  ['ls "$(npm root)" | head -5', 'search', []],
   // Searches next to programs whose output is no list.
+  [String.raw`bash -lc "grep -rn \"it(\" src; make"`, 'command', []],
   ['cd web && ls && npm run build', 'command', []],
   ['make 2>&1 | tail -50; ls', 'command', []],
   ['grep -rn x src; npm test', 'command', []],
