@@ -70,12 +70,21 @@ const QUIET: ReadonlySet<string> = new Set([
 /** How much text after a program's name is searched for its purpose, in UTF-16 units. */
 const MAX_WORDS = 400;
 
+/** What the programs of a command are for. */
+interface CommandPurpose {
+  /** The strongest of their purposes: write before read before search. */
+  readonly purpose?: Purpose | undefined;
+  /** The arguments of the program that writes. */
+  readonly words?: string;
+  /** Whether others run next to those that read or search, such as a build. */
+  readonly runsOthers?: boolean;
+}
+
 /**
- * Returns the strongest purpose of a command's programs (write before read before search), and for a
- * write the arguments of the program that writes. A search is the purpose only if nothing else runs, such
- * as a build: its output is no list.
+ * Returns what the programs of a command are for. A search is the purpose only if nothing else runs: the output is no list
+ * otherwise.
  */
-export function purposeOf(text: string): readonly [purpose: Purpose | undefined, words: string] {
+export function purposeOf(text: string): CommandPurpose {
   let found: Purpose | undefined;
   let isStart = true;
   let isPiped = false;
@@ -96,7 +105,7 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
       else if ((isStart || isPiped) && !precedesProgram(word)) {
         const words = argumentsBehind(text, end);
         const purpose = purposeOfProgram(word, words);
-        if (purpose === 'write') return [purpose, words];
+        if (purpose === 'write') return { purpose, words };
         if (isStart && (purpose === 'read' || found === undefined)) found = purpose ?? found;
         if (isStart && purpose === undefined)
           others += Number(!isRemote && at > quoteEnd && !isQuiet(text, at, end));
@@ -126,7 +135,8 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
       isPiped = false;
     }
   }
-  return [found === 'search' && others > 0 ? undefined : found, ''];
+  const runsOthers = others > 0;
+  return { purpose: found === 'search' && runsOthers ? undefined : found, runsOthers };
 }
 
 /** Whether a word that starts a command is a quiet program, only makes arguments (`$(…)`), or calls a function of a script. */
