@@ -22,7 +22,7 @@ interface Extent {
   readonly tail: number;
   /** Budget, in lines, for failures that are kept with the lines around them. */
   readonly around: number;
-  /** How many further failures, warnings and uncovered files are kept with their location only. */
+  /** How many further failures and warnings are kept with their location only. */
   readonly moreFailures: number;
 }
 
@@ -82,9 +82,9 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   const tail = Math.max(0, lines.length - extent.tail);
   isKept.fill(1, tail);
   isKept[headOf(lines, tail)] = 1;
-  const { failures, warnings, uncovered } = importantLines(lines, extent);
+  const { failures, warnings } = importantLines(lines, extent);
   let { around, moreFailures: more } = extent;
-  for (const at of [...failures, ...warnings, ...uncovered]) {
+  for (const at of [...failures, ...warnings]) {
     if (more === 0) break;
     if (isKept[at] === 1) continue;
     const end = failures.has(at) && around > 0 ? endOfReport(lines, at) : at + 1;
@@ -143,16 +143,15 @@ function startOf(lines: readonly string[], at: number): string {
 
 /**
  * Finds telling lines between head and tail. `failures`: first the lines that report a failure, one of each kind before the second
- * of any, then lines that mention one, perhaps only in a name. `uncovered`: files with lines that no test has run.
+ * of any, then lines that mention one, perhaps only in a name.
  */
 function importantLines(
   lines: readonly string[],
   { head, tail }: Extent,
-): Readonly<Record<'failures' | 'warnings' | 'uncovered', ReadonlySet<number>>> {
+): Readonly<Record<'failures' | 'warnings', ReadonlySet<number>>> {
   const reports = new LinesByKind();
   const mentions = new LinesByKind();
   const warnings: number[] = [];
-  const uncovered: number[] = [];
   const alike = new Map<string, number>();
   const isNew = (said: string): boolean => {
     const count = alike.get(said) ?? 0;
@@ -161,8 +160,7 @@ function importantLines(
   };
   for (let at = head; at < lines.length - tail && !reports.isFull; at += 1) {
     const line = startOf(lines, at);
-    if (/[|%]/.test(line) && UNCOVERED.test(line)) uncovered.push(at);
-    else if (!hasSign(line) || PASSED.test(line) || saysLeftOut(line)) continue;
+    if (!hasSign(line) || PASSED.test(line) || saysLeftOut(line)) continue;
     else if (isReport(line)) {
       reports.add(line, at, () => isNew(line) || locationAfter(lines, at) !== at);
     } else if (mentionsFailure(line)) mentions.add(line, at, () => true);
@@ -176,7 +174,6 @@ function importantLines(
   return {
     failures: new Set([...reports.roundRobin(), ...mentions.roundRobin()]),
     warnings: new Set(warnings),
-    uncovered: new Set(uncovered),
   };
 }
 
@@ -230,8 +227,6 @@ function isDigit(line: string, at: number): boolean {
   return code >= ZERO && code < COLON;
 }
 
-/** A row of a coverage table, as of Istanbul and coverage.py, that lists uncovered line numbers after the percentages. */
-const UNCOVERED = /^[^|]{1,200}(?:\|\s*[\d.]+\s*){4}\|\s*\d|^\S{1,200}(?:\s+\d+){2,4}\s+\d+%\s+\d/;
 /** Does not match code such as `warn(`, which compilers quote below a warning. */
 const WARNING = /\bwarn(?:ing|ings|ed)?\b(?![.(])|\w{3}Warning:|\bdeprecated\b|^\s*⚠/i;
 /** The location in front of a warning's message. */

@@ -1,5 +1,5 @@
 // The shrinker `grouping`: shortens lists of files and of matches in files. A path that consecutive lines share is written once.
-// A very long list is cut to the first lines of each file or folder, followed by the tool's closing lines. Applies to searches
+// A very long list is cut to the first lines of each file or folder, followed by its last lines. Applies to searches
 // only and keeps the order of lines.
 
 import { countBehind, Draft, leftOut } from './shrinker.js';
@@ -15,7 +15,7 @@ const MAX_LINES: Readonly<Record<ShrinkLevel, number>> = {
 const MOST_OF_GROUP = 64;
 /** Groups with fewer lines are unchanged. */
 const MIN_GROUP = 2;
-/** Maximum number of closing lines to keep after a list. */
+/** Maximum number of last lines to keep of a list. */
 const MOST_BEHIND = 10;
 
 /** UTF-16 units at the start of a line that are searched for a path. */
@@ -96,10 +96,7 @@ function linesOf({ path, lines }: Group): readonly string[] {
   ];
 }
 
-/**
- * Returns the closing lines of a list: among its last `MOST_BEHIND` lines, those from the first blank one on, or those after the last
- * path. Tools say there that they truncated the list, and which file holds the full one.
- */
+/** Returns the last groups of a list that have at most `MOST_BEHIND` lines together: totals, and what tools say behind a list. */
 function linesBehind(groups: readonly Group[]): readonly Group[] {
   let from = groups.length;
   let count = 0;
@@ -108,14 +105,10 @@ function linesBehind(groups: readonly Group[]): readonly Group[] {
     if (count > MOST_BEHIND) break;
     from -= 1;
   }
-  const end = groups.slice(from);
-  const hasPath = groups.some(({ path }) => path !== '');
-  const behindPath = hasPath ? end.findLastIndex(({ path }) => path !== '') + 1 : end.length;
-  const gap = end.findIndex(({ lines }) => lines[0]?.trim() === '');
-  return end.slice(gap < 0 ? behindPath : Math.min(gap, behindPath));
+  return groups.slice(from);
 }
 
-/** Keeps the first lines of each group, up to `most` lines in total, and the closing lines. Notes say how many lines were cut. */
+/** Keeps the first lines of each group, up to `most` lines in total, and the last lines. Notes say how many lines were cut. */
 function shortened(all: readonly Group[], most: number, subject: ShrinkSubject): readonly Group[] {
   const behind = linesBehind(all);
   const groups = all.slice(0, all.length - behind.length);

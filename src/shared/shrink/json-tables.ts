@@ -25,7 +25,7 @@ export const JSON_TABLES: Shrinker = {
   name: 'jsonTables',
   label: 'white space in JSON, lists of objects as "columns" and "rows"',
   from: 'lossless',
-  isFinal: true,
+  keepsValues: true,
   shrink({ text }) {
     const shorter = withTables(text, 0, text.length);
     if (shorter !== undefined || !/^[[{]/.test(text)) return shorter;

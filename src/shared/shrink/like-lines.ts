@@ -1,10 +1,9 @@
 // The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines. In command output, of lines that
-// differ only in numbers, keeps the first, the last and some between that show the trend. At the default level, numbers that
-// other tools return are data and stay.
+// differ only in numbers, keeps the first, the last and the exceptions. At the default level, numbers that other tools return are
+// data and stay.
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
-import { exceptionsIn, extremesIn, haveIdentifiers, numbersIn } from './number-columns.js';
-import type { NumberColumns } from './number-columns.js';
+import { exceptionsIn, numbersIn } from './number-columns.js';
 import type { Shrinker } from './shrinker.js';
 
 /** How to shorten a run of lines. */
@@ -13,10 +12,8 @@ interface Cut {
   readonly minLines: number;
   readonly head: number;
   readonly tail: number;
-  /** Evenly spaced lines to keep between head and tail. If there are any, lines with extreme values are kept too. @default 0 */
-  readonly between?: number;
-  /** The numbers of the run's lines; see `exceptionsIn` for the lines that are kept because of them. @default none */
-  readonly numbers?: NumberColumns;
+  /** Whether lines with unusual numbers are kept too; see `exceptionsIn`. @default false */
+  readonly keepsExceptions?: boolean;
 }
 
 const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
@@ -25,29 +22,23 @@ const MIN_EQUAL_LENGTH = 44;
 /** Progress output: only the last state matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
 const KEEP_ALL: Cut = { minLines: Infinity, head: 0, tail: 0 };
-/** Rows of numbers may be what the agent asked for, so more of them are kept. For all of them it can write them to a file. */
+/** Rows of numbers may be what the agent asked for, so by default only more of them than a list of files may have are cut. */
 const NUMBERED = {
-  default: { minLines: 40, head: 12, tail: 6 },
-  strong: { minLines: 12, head: 4, tail: 2 },
+  default: { minLines: 300, head: 150, tail: 50, keepsExceptions: true },
+  strong: { minLines: 12, head: 4, tail: 2, keepsExceptions: true },
 } as const satisfies Record<string, Cut>;
-/** Measured values, such as the loss of a training: samples between head and tail show the trend. */
-const MEASURED = { head: 3, tail: 6, between: 8 } as const;
-/** Lines with identifiers, and rows of a table: kept whole up to the length of a list that `grouping` keeps whole. */
-const IDENTIFIED: Cut = { minLines: 300, head: 150, tail: 50 };
 /** Fewer consecutive lines are not worth a note. */
 const MIN_LEFT_OUT = 2;
 /** Minimum length of lines compared for similarity, in UTF-16 units; and how much of a line is matched against patterns. */
 const MIN_LIKE_LENGTH = 8;
 const MAX_SCANNED = 400;
 
-const BAR = /\b\d+(?:\.\d+)?\s?[kKMG]i?B\/s|[█▓▒░━╸╺]|[=#]{8}/;
 /** Matches a named decimal, such as `loss: 0.25`, that is not a duration, a size, a rate or a percentage. */
 const MEASURE =
   /\b(?!(?:in|took|after)\b)\p{L}\w*["']?\s?[:= ]\s?-?\d+\.\d+(?:e[+-]?\d+)?(?![\w.%/:])(?!\s?(?:%|m?s\b|sec|min|it\/|[kKMGT]i?B))/u;
-/** Matches the ruler under the column names of a table. */
-const RULER = /^[\s|+:═─━┼├┤╪╞╡╟╢┿╂-]*(?:-{3}|[═─━]{3})[\s|+:═─━┼├┤╪╞╡╟╢┿╂-]*$/;
-/** Matches a progress value: a percentage, or `3/10`, but not a network such as `10.0.0.0/8`. */
-const DONE = /(\d+(?:\.\d+)?)\s?%|(?<![\d/.])(\d+)\/(\d+)(?![\d/.])/;
+/** Matches a progress value: a percentage, `3/10` or `1.5MB/4MB`, but not a network such as `10.0.0.0/8`. */
+const DONE =
+  /(\d+(?:\.\d+)?)\s?%|(?<![\d/.])(\d+(?:\.\d+)?)(?:\s?[kKMG]i?B)?\/(\d+(?:\.\d+)?)(?![\d/.])/;
 
 /** Removes lines that repeat others. */
 export const LIKE_LINES: Shrinker = {
@@ -99,15 +90,11 @@ function shortened(
   const kept = lines.slice(start, from);
   if (cut === EQUAL) kept.push(leftOut(`the same line ${to - from} more times`));
   else {
-    const { between = 0, numbers = [] } = cut;
-    const exceptional = [...exceptionsIn(numbers), ...(between > 0 ? extremesIn(numbers) : [])];
-    const evenly = Array.from({ length: between }, (_, at) =>
-      Math.round(from + ((at + 1) * (to - from)) / (between + 1)),
-    );
-    const found = [...exceptional.map((row) => start + row), ...evenly];
-    const inside = found.filter((each) => each >= from && each < to);
+    const exceptions =
+      cut.keepsExceptions === true ? exceptionsIn(numbersIn(lines, start, end)) : [];
+    const inside = exceptions.map((row) => start + row).filter((each) => each >= from && each < to);
     let next = from;
-    for (const at of [...new Set(inside)].sort((a, b) => a - b).concat(to)) {
+    for (const at of [...inside, to]) {
       if (at - next < MIN_LEFT_OUT) kept.push(...lines.slice(next, at));
       else kept.push(leftOut(`${at - next} lines like it`));
       if (at < to) kept.push(lines[at] ?? '');
@@ -127,38 +114,19 @@ function cutOf(
 ): Cut {
   const first = lines[start] ?? '';
   if (mentionsFailure(first)) return KEEP_ALL;
-  if (BAR.test(first.slice(0, MAX_SCANNED))) return PROGRESS;
-  const isMeasured = level === 'default' && MEASURE.test(first.slice(0, MAX_SCANNED));
-  if (!isMeasured && isProgress(lines, start, end)) return PROGRESS;
-  const cut = NUMBERED[level];
-  if (end - start < cut.minLines) return cut;
-  const numbers = numbersIn(lines, start, end);
-  const isList =
-    level === 'default' &&
-    (haveIdentifiers(numbers) || isDelimited(lines, start, end) || isInTable(lines, start));
-  return { ...(isList ? IDENTIFIED : cut), ...(isMeasured && !isList && MEASURED), numbers };
+  const isMeasured = MEASURE.test(first.slice(0, MAX_SCANNED));
+  return !isMeasured && isProgress(lines, start, end) ? PROGRESS : NUMBERED[level];
 }
 
 /** Matches delimiters of cells, but not the same characters in a sentence, where a space follows. */
 const DELIMITERS = /[,;|\t](?! )/g;
 const MIN_DELIMITERS = 2;
 
-/** Whether the lines are delimited rows such as CSV, which the agent asked for. Only the first and last line are compared. */
+/** Whether the lines are delimited rows such as CSV. Only the first and last line are compared. */
 export function isDelimited(lines: readonly string[], start: number, end: number): boolean {
   const count = (at: number): number =>
     (lines[at] ?? '').slice(0, MAX_SCANNED).match(DELIMITERS)?.length ?? 0;
   return count(start) >= MIN_DELIMITERS && count(start) === count(end - 1);
-}
-
-/** Whether the lines are rows of a table, which the agent asked for: a ruler is above them, with no blank line between. */
-function isInTable(lines: readonly string[], start: number): boolean {
-  const first = Math.max(0, start - IDENTIFIED.minLines);
-  for (let at = start - 1; at >= first; at -= 1) {
-    const line = lines[at] ?? '';
-    if (line.trim() === '') return false;
-    if (line.length <= MAX_SCANNED && RULER.test(line)) return true;
-  }
-  return false;
 }
 
 /** Whether the lines' progress values never decrease, and begin at 1 or less or come within 1 % of the end. */

@@ -1,7 +1,7 @@
 // The shrinker `shownBefore`: replaces lines that an earlier result shows unchanged; the history index finds those lines.
 // Writes and parses the references and the final mark of shrunk results, and reads line numbers at the start of lines.
 
-import { countLines, onOneLine, ordinal, shortened, withoutCodes } from '../shown-text.js';
+import { onOneLine, ordinal, shortened, withoutCodes } from '../shown-text.js';
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
@@ -65,11 +65,11 @@ export interface ShownElsewhere {
 }
 
 /** The call whose result shows the whole text, in the same place and with the same numbers; `undefined` if there is none. */
-export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): Source | undefined {
+export function sourceOfAll({ lines }: Draft, runs: readonly ShownElsewhere[]): Source | undefined {
   const [first] = runs;
   if (runs.length !== 1 || first?.start !== 0 || first.source === null) return undefined;
   if (first.sourceNumber !== undefined || first.sourceIndex !== undefined) return undefined;
-  return first.end === countLines(text) ? first.source : undefined;
+  return first.end === lines.length ? first.source : undefined;
 }
 
 /** The part of a run from line `first` to `last` (exclusive), as a list of one; empty if they do not overlap. */

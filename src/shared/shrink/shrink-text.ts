@@ -53,81 +53,80 @@ function isAtLeast(level: ShrinkLevel, mildest: ShrinkLevel): boolean {
   return SHRINK_LEVELS.indexOf(level) >= SHRINK_LEVELS.indexOf(mildest);
 }
 
+/** What is known about a result and its call. */
+export interface ShrunkCall {
+  /** If there is none, the text is that of a file, and only shrinkers with `keepsText` run. */
+  readonly purpose: ShrinkSubject['purpose'] | undefined;
+  readonly command: string;
+  /** The result as the model is sent it if it is not shrunk. @default the text */
+  readonly payload?: string;
+}
+
+/** What shrinkers leave of a text. */
+export interface ShortenedText {
+  readonly draft: Draft;
+  /** Labels of what they removed. */
+  readonly removed: readonly string[];
+  /** Whether all its text, or all values of its JSON, are left. */
+  readonly isWhole: boolean;
+}
+
 /**
- * Returns a shrunk result, whose last line says that it was shrunk and how to get the original; `undefined` if too little can be
- * saved. Pure, and linear in the length of the text.
+ * Runs the shrinkers on a text; it stays whole if they save too little. Pure, and linear in its length.
  *
  * @param text the result as shrinkers see it; see `resultText`
- * @param runs lines of the text that the session already shows elsewhere
- * @param call if it has no purpose, the text is that of a file, and only shrinkers with `keepsText` run
  * @param ending see `placeholderEnding`
  */
-export function shrinkText(
+export function shortenedText(
   text: string,
-  runs: readonly ShownElsewhere[],
   call: ShrunkCall,
   settings: ShrinkSettings,
   ending: string,
-): string | undefined {
-  const { payload = text, purpose, before } = call;
-  if (!mayBeShrunk(text, payload)) return undefined;
-  const whole = Draft.ofText(text);
-  const shown = purpose === 'command' ? withoutFailures(whole, runs) : runs;
-  const withoutShown = withoutRuns(whole, shown);
-  const removed = [...(before ?? (text === payload ? [] : [WRITTEN_OUT]))];
-  if (withoutShown !== undefined) removed.push(withoutShown.label);
-  const draft = withoutShown?.draft ?? whole;
-  const left = before === undefined ? runShrinkers(draft, whole, call, settings, removed) : draft;
-  return removed.length === 0 ? undefined : markedAsShrunk(left.text, payload, removed, ending);
-}
-
-/** What shrinkers leave of a text, and the labels of what they removed. */
-export interface ShortenedText {
-  readonly text: string;
-  readonly removed: readonly string[];
-}
-
-/** Runs the shrinkers on a text without replacing lines that are shown elsewhere. Pure, and linear in the length of the text. */
-export function shrinkWithoutReferences(
-  text: string,
-  call: ShrunkCall,
-  settings: ShrinkSettings,
 ): ShortenedText {
-  const { payload = text } = call;
-  if (!mayBeShrunk(text, payload)) return { text, removed: [] };
-  const whole = Draft.ofText(text);
-  const removed = text === payload ? [] : [WRITTEN_OUT];
-  return { text: runShrinkers(whole, whole, call, settings, removed).text, removed };
-}
-
-function mayBeShrunk(text: string, payload: string): boolean {
-  return payload.length >= MIN_SHRUNK_LENGTH && text.length <= MAX_LENGTH && !isShrunk(text);
-}
-
-/** Runs the shrinkers on a draft of a text. @param removed receives the labels of those that removed something */
-function runShrinkers(
-  given: Draft,
-  whole: Draft,
-  { purpose, command }: ShrunkCall,
-  settings: ShrinkSettings,
-  removed: string[],
-): Draft {
-  let draft = given;
-  const hasNotes = whole.text.includes('[… ');
-  const lookalikes = hasNotes ? new Set(whole.lines.filter(saysLeftOut)) : undefined;
-  const seen = { purpose: purpose ?? 'unknown', command, ...(lookalikes && { lookalikes }) };
+  const { purpose, command, payload = text } = call;
+  const seen = Draft.ofText(text);
+  const whole = { draft: seen, removed: text === payload ? [] : [WRITTEN_OUT], isWhole: true };
+  if (payload.length < MIN_SHRUNK_LENGTH || text.length > MAX_LENGTH || isShrunk(text)) {
+    return whole;
+  }
+  let { draft, isWhole } = whole;
+  const removed = [...whole.removed];
+  const lookalikes = text.includes('[… ') ? new Set(seen.lines.filter(saysLeftOut)) : undefined;
+  const subject = { purpose: purpose ?? 'unknown', command, ...(lookalikes && { lookalikes }) };
   for (const shrinker of TEXT_SHRINKERS) {
-    const sees = purpose !== undefined || shrinker.keepsText === true;
-    if (!sees || !runsShrinker(settings, shrinker)) continue;
+    const { keepsText = false, keepsValues = false } = shrinker;
+    if ((purpose === undefined && !keepsText) || !runsShrinker(settings, shrinker)) continue;
     // A shrinker that is turned on by name below its minimum level runs at that minimum.
     const level = isAtLeast(settings.level, shrinker.from) ? settings.level : shrinker.from;
-    const shorter = shrinker.shrink(draft, { ...seen, level });
+    const shorter = shrinker.shrink(draft, { ...subject, level });
     if (shorter === undefined) continue;
     draft = shorter;
     removed.push(shrinker.label);
-    if (shrinker.isFinal === true) break;
+    isWhole &&= keepsText || keepsValues;
+    if (keepsValues) break;
   }
-  return draft;
+  const isShorter = markedAsShrunk(draft.text, payload, removed, ending) !== undefined;
+  return isShorter ? { draft, removed, isWhole } : whole;
+}
+
+/**
+ * Replaces lines of a shortened text that the session already shows elsewhere. Returns the shrunk result, whose last line says that it
+ * was shrunk and how to get the original; `undefined` if too little is saved.
+ *
+ * @param runs the lines of the shortened text that are shown elsewhere
+ * @param ending see `placeholderEnding`
+ */
+export function withReferences(
+  text: string,
+  { draft, removed }: ShortenedText,
+  runs: readonly ShownElsewhere[],
+  { purpose, payload = text }: ShrunkCall,
+  ending: string,
+): string | undefined {
+  const shown = purpose === 'command' ? withoutFailures(draft, runs) : runs;
+  const { draft: left, label } = withoutRuns(draft, shown) ?? { draft, label: undefined };
+  const labels = label === undefined ? removed : [...removed, label];
+  return labels.length === 0 ? undefined : markedAsShrunk(left.text, payload, labels, ending);
 }
 
 /** Maximum number of a command's lines about failures that are shown again. */
@@ -155,12 +154,3 @@ function withoutFailures(
     return parts;
   });
 }
-
-/** What is known about a result and its call. */
-export type ShrunkCall = Pick<ShrinkSubject, 'command'> & {
-  /** The result as the model is sent it if it is not shrunk. @default the text */
-  readonly payload?: string;
-  readonly purpose: ShrinkSubject['purpose'] | undefined;
-  /** Labels of what shrinkers already removed from the text; if set, the shrinkers do not run again. */
-  readonly before?: readonly string[] | undefined;
-};

@@ -43,8 +43,8 @@ export interface Shrinker {
   readonly from: ShrinkLevel;
   /** Returns the shrunk text, or `undefined` if there is nothing to remove. Pure; linear in the text's length. */
   shrink(draft: Draft, subject: ShrinkSubject): Draft | undefined;
-  /** Whether the output is data that later shrinkers must not change. */
-  readonly isFinal?: boolean;
+  /** Whether the output is data with the same values. Later shrinkers must not change it. */
+  readonly keepsValues?: boolean;
   /** Whether all text that an edit might have to quote is kept. Only such shrinkers run on the text of files. */
   readonly keepsText?: boolean;
 }
@@ -70,15 +70,13 @@ export function countBehind(
   let count = 0;
   for (const line of lines) {
     const isNote = saysLeftOut(line) && lookalikes?.has(line) !== true;
-    const [, first, last] = (isNote ? COUNTED.exec(line) : null) ?? [];
-    count += last === undefined ? 1 : Number(last) - Number(first ?? 1) + 1;
+    count += Number((isNote ? COUNTED.exec(line)?.[1] : undefined) ?? 1);
   }
   return count;
 }
 
-/** Matches a note and captures its number of lines, or the first and last number of its range of lines. */
-const COUNTED =
-  /^\[… (?:the same line |lines (\d{1,9})-)?(\d{1,9}) (?:lines? |more |as in |unchanged,)/;
+/** Matches a note about lines and captures their number. */
+const COUNTED = /^\[… (?:the same line )?(\d{1,9}) (?:lines? |more )/;
 
 /** Whether a line is about a failure. Shrinkers keep such lines. */
 export function mentionsFailure(line: string): boolean {

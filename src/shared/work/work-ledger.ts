@@ -82,6 +82,11 @@ export class WorkLedger {
     this.forget(WRITE + path);
   }
 
+  /** Forgets all writes. Linear in the names. */
+  forgetWrites(): void {
+    for (const [name, { latest }] of this.#known) if (latest === 'written') this.forget(name);
+  }
+
   forget(name: string): void {
     this.#replace(name);
     this.#known.delete(name);

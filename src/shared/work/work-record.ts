@@ -117,7 +117,10 @@ function noteCall(ledger: WorkLedger, answered: AnsweredCall, callStays: boolean
   // The placeholder of a denied call only states that it failed, which must not replace `denied`.
   if (outcome === 'failed' && isPruned(response) && ledger.latestOf(name) === 'denied') return;
   const isWrite = use.kind === CALL_KIND.write;
-  const isCommand = use.kind === CALL_KIND.command || (isWrite && use.command !== undefined);
+  const isCommand =
+    use.kind === CALL_KIND.command ||
+    use.runsOthers === true ||
+    (isWrite && use.command !== undefined);
   if (outcome === 'denied') ledger.noteDenied(name, feedbackIn(response));
   else if (mayHaveActed(answered)) noteAction(ledger, name, answered, outcome);
   else if (isWrite && use.paths.length > 0) noteWrite(ledger, answered, outcome, callStays);
@@ -176,6 +179,7 @@ function noteCommand(
   const run = commandOf(use.command) ?? '';
   if (outcome !== 'failed') {
     if (REMOVES.test(run)) for (const path of use.paths) ledger.forgetWrite(nameOf(path));
+    if (REVERTS.test(run)) ledger.forgetWrites();
     if (onlyShowsByCommand(run)) {
       ledger.forget(name);
       return;
@@ -227,12 +231,16 @@ const NOT_WRITTEN =
 const WRITTEN =
   /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied|replaced|inserted|made|done)\b/i;
 
-/** Whether a write took effect: as its result states, else for a command always, and for an edit unless it begins with failure words. */
+/** How shells and programs say that they could not open a file. */
+const NOT_OPENED =
+  /: (?:Permission denied|No such file or directory|Is a directory|Not a directory|Read-only file system|No space left on device)$/;
+
+/** Whether a write took effect: as its result states, else unless the first line says that it failed. */
 function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): boolean {
   if (outcome !== 'unstated') return outcome === 'passed';
-  if (use.command !== undefined) return true;
   const [line = ''] = textOfResult(response.result).trimStart().split('\n', 1);
   const seen = line.slice(0, MAX_LINE);
+  if (use.command !== undefined) return !NOT_OPENED.test(seen.trimEnd());
   const at = seen.search(NOT_WRITTEN);
   return at === -1 || WRITTEN.test(seen.slice(0, at));
 }
@@ -242,6 +250,10 @@ const MAX_LINE = 300;
 
 /** Commands after which the files they name are gone, or no longer have the content that was written. */
 const REMOVES = /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|git\s+(?:rm|mv|checkout|restore))\s/;
+
+/** Commands after which no file need have the content that was written. */
+const REVERTS =
+  /(?:^|[;&\n])[ \t]*git\s+(?:-C\s+\S+\s+)?(?:reset\s+(?:\S+\s+)*--hard|stash(?:\s+(?:push|save|-\S+)|\s*(?:$|[;&\n]))|(?:checkout|restore)\s+(?:\S+\s+)*\.(?=\s|$|[;&]))/;
 
 /** The files that a patch deletes or moves away. */
 function deletedIn({ parameters }: ToolCallBlock): ReadonlySet<string> {

@@ -2,13 +2,13 @@
 
 import { describe, expect, it } from 'vitest';
 import { HOSTILE_TEXTS } from '../../../bench/support/hostile-texts.js';
-import { shrinkText } from '../../../src/shared/shrink/shrink-text.js';
+import { shortenedText } from '../../../src/shared/shrink/shrink-text.js';
 
 const UNKNOWN = { purpose: 'unknown', command: '' } as const;
 const MINIFIED = HOSTILE_TEXTS['minified JavaScript']?.(12_000) ?? '';
 
 function left(text: string): string {
-  return shrinkText(text, [], UNKNOWN, { level: 'default' }, ']') ?? text;
+  return shortenedText(text, UNKNOWN, { level: 'default' }, ']').draft.text;
 }
 
 describe('blobs', () => {
@@ -35,7 +35,7 @@ describe('blobs', () => {
     const rows = [1, 2, 3].map((id) => ({ id, name: `name ${id}` }));
     const kept = left(JSON.stringify({ type: 'image', data: image, rows }, null, 2));
     expect(kept.length).toBeLessThan(400);
-    expect(JSON.parse(kept.slice(0, kept.lastIndexOf('\n')))).toMatchObject({
+    expect(JSON.parse(kept)).toMatchObject({
       type: 'image',
       data: expect.stringContaining('[… 8936 characters left out …]') as string,
       rows: { columns: ['id', 'name'] },

@@ -3,9 +3,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOSTILE_TEXTS } from '../../../bench/support/hostile-texts.js';
-import { shrinkText, SHRINKER_NAMES } from '../../../src/shared/shrink/shrink-text.js';
+import {
+  shortenedText,
+  SHRINKER_NAMES,
+  withReferences,
+} from '../../../src/shared/shrink/shrink-text.js';
 import { isShrunk } from '../../../src/shared/shrink/shown-before.js';
-import type { ShrinkSettings } from '../../../src/shared/shrink/shrink-text.js';
+import type { ShrinkSettings, ShrunkCall } from '../../../src/shared/shrink/shrink-text.js';
+import type { ShownElsewhere } from '../../../src/shared/shrink/shown-before.js';
 import { SHRINK_LEVELS } from '../../../src/shared/shrink/shrinker.js';
 import type { ShrinkSubject } from '../../../src/shared/shrink/shrinker.js';
 import { runs } from '../../support/scale.js';
@@ -17,6 +22,18 @@ const BUILD: Call = { purpose: 'command', command: 'cd app && npm run build' };
 const SEARCH: Call = { purpose: 'search', command: '' };
 const UNKNOWN: Call = { purpose: 'unknown', command: '' };
 const FILE = { purpose: undefined, command: '' };
+
+/** The shrunk text; `undefined` if it stays as it is. */
+function shrinkText(
+  text: string,
+  shown: readonly ShownElsewhere[],
+  call: ShrunkCall,
+  settings: ShrinkSettings,
+  ending: string,
+): string | undefined {
+  const left = shortenedText(text, call, settings, ending);
+  return withReferences(text, left, shown, call, ending);
+}
 
 /** What is left of a text, without the line that says so. */
 function left(text: string, call: Call, settings: ShrinkSettings): string {
@@ -35,7 +52,7 @@ const WORDS = linesOf(
   (at) => `${'abcdefghijklmnopqrstuvwxyzABCD'.charAt(at)} is a line of its own`,
 );
 
-describe('shrinkText', () => {
+describe('shortenedText', () => {
   const LOSSLESS: ShrinkSettings = { level: 'lossless' };
   const DEFAULT: ShrinkSettings = { level: 'default' };
   const STRONG: ShrinkSettings = { level: 'strong' };
@@ -145,9 +162,11 @@ describe('shrinkText', () => {
     expect(kept[4]).toBe('[… 84 lines like it left out …]');
     expect(kept.at(-1)).toBe('step 89 took 623 units');
     expect(left(rows('error'), COMMAND, STRONG)).toBe(rows('error'));
-    expect(left(rows('step'), COMMAND, DEFAULT)).toContain('[… 72 lines like it left out …]');
-    expect(left(rows('step'), UNKNOWN, DEFAULT)).toBe(rows('step'));
-    expect(left(rows('step'), COMMAND, LOSSLESS)).toBe(rows('step'));
+    expect(left(rows('step'), COMMAND, DEFAULT)).toBe(rows('step'));
+    const many = linesOf(300, (at) => `step ${at} took ${at * 7} units`);
+    expect(left(many, COMMAND, DEFAULT)).toContain('[… 100 lines like it left out …]');
+    expect(left(many, UNKNOWN, DEFAULT)).toBe(many);
+    expect(left(many, COMMAND, LOSSLESS)).toBe(many);
   });
 
   it('takes percentages for progress only of a command, and only from its beginning or to its end', () => {
@@ -266,15 +285,6 @@ describe('shrinkText', () => {
     expect(left(noisy.join('\n'), BUILD, DEFAULT)).toContain(`${step(319)}\n${noisy[320]}\n`);
   });
 
-  it('counts among the lines of a long list that it leaves out those that are shown elsewhere', () => {
-    const list = linesOf(400, (at) => `src/${'abcdefghij'.charAt(at % 10)}${at}.ts:1:import`);
-    const shown = { start: 320, end: 380, source: { callId: 'c', name: 'grep import' } };
-    const shrunk = shrinkText(list, [shown], SEARCH, DEFAULT, ']') ?? '';
-    const kept = shrunk.split('\n').filter((line) => line.startsWith('src/'));
-    const [, rest] = /\[… (\d+) more lines/.exec(shrunk) ?? [];
-    expect(kept.length + Number(rest)).toBe(400);
-  });
-
   it('counts a line once that only looks like one of those that say what was left out', () => {
     const step = (at: number): string =>
       at % 50 === 49
@@ -358,25 +368,24 @@ describe('shrinkText', () => {
   it('counts files and folders only where lines have paths', () => {
     const settings = { level: 'default', likeLines: false } as const;
     const matches = linesOf(400, (at) => `${at}: match ${'x'.repeat(at % 7)}`);
-    expect(left(matches, SEARCH, settings)).toMatch(/\n\[… 200 more lines left out …\]$/);
+    expect(left(matches, SEARCH, settings)).toMatch(/\n\[… 190 more lines left out …\]\n390: /);
   });
 
-  it('keeps what the tool says behind a long list: that it was cut, and which file holds all of it', () => {
+  it('keeps what stands behind a long list: totals, that it was cut, and which file holds all of it', () => {
     const settings = { level: 'default', likeLines: false } as const;
     const note =
       '\n[Output truncated: 400 of 490 lines]\n\n<note>\nThe full result is saved to /tmp/all.log\n</note>';
-    const numbered = linesOf(400, (at) => `src/a${at}.ts:${at}: const x${at} = y;`);
-    const unnumbered = linesOf(400, (at) => `src/a.ts:const x${at} = y;`);
-    for (const list of [numbered, unnumbered]) {
-      expect(left(`${list}\n${note}`, SEARCH, settings)).toBe(
-        `${left(list, SEARCH, settings)}\n${note}`,
-      );
-    }
+    const matches = linesOf(400, (at) => `src/a${at}.ts:${at}: const x${at} = y;`);
+    const texts = linesOf(400, (at) => `src/a.ts:const x${at} = y;`);
     const files = linesOf(400, (at) => `src/${at % 7}/a${at}.ts`);
-    const cut = '(Results are truncated. Consider using a more specific path.)';
-    expect(left(`${files}\n${cut}`, SEARCH, settings)).toBe(
-      `${left(files, SEARCH, settings)}\n${cut}`,
-    );
+    const counts = linesOf(400, (at) => ` ${at * 7} src/a${at}.ts`);
+    for (const list of [matches, texts, files, counts]) {
+      for (const behind of [note, '(Results are truncated.)', ' 99999 total']) {
+        const kept = left(`${list}\n${behind}`, SEARCH, settings);
+        expect(kept.endsWith(`\n${behind}`)).toBe(true);
+        expect(kept.split('\n').length).toBeLessThan(220);
+      }
+    }
   });
 
   it('takes base64 and minified code, and no ruler', () => {

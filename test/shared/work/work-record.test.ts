@@ -56,6 +56,46 @@ describe('gatherWork', () => {
     expect(Object.fromEntries(gather(lines, shortened).done)).toEqual(told);
   });
 
+  it('tells of what runs next to a read or a search', () => {
+    expect(
+      done(
+        bash('cat package.json && npm publish', 'version 2 is published'),
+        bash('cd web && ls && npm run deploy', 'all of it is deployed'),
+        bash('cat a.ts; git status', 'clean'),
+        bash('cat a.ts | head -5 && ls', 'a'),
+      ),
+    ).toEqual({
+      'cat package.json && npm publish → version 2 is published': 'answered',
+      'cd web && ls && npm run deploy → all of it is deployed': 'answered',
+    });
+  });
+
+  it('claims no write of a command that could not open the file', () => {
+    const failing = bash('echo a > /etc/a', 'bash: /etc/a: Permission denied');
+    expect(done(failing)).toEqual({
+      'echo a > /etc/a → bash: /etc/a: Permission denied': 'answered',
+    });
+    expect(done(bash('echo a > /w/a', ''))).toEqual({ 'write /w/a': 'written' });
+  });
+
+  it.each(['git reset --hard', 'git reset -q HEAD~1 --hard', 'git stash', 'git checkout -- .'])(
+    'tells of no files written before %s',
+    (command) => {
+      const run = bash(command, '');
+      const kept = done(edit('/w/a.ts'), run, edit('/w/b.ts'));
+      expect(Object.keys(kept).filter((name) => name.startsWith('write '))).toEqual([
+        'write /w/b.ts',
+      ]);
+    },
+  );
+
+  it.each(['git stash pop', 'git stash list', 'git reset a.ts', 'git checkout main'])(
+    'tells of files written before %s',
+    (command) => {
+      expect(done(edit('/w/a.ts'), bash(command, ''))).toHaveProperty(['write /w/a.ts'], 'written');
+    },
+  );
+
   it('tells of no command that only showed something, unless it failed', () => {
     expect(
       done(

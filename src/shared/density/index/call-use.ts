@@ -21,6 +21,8 @@ export interface CallUse {
   readonly lines?: LineRange | undefined;
   /** A command and its directory; identifies repeated calls. */
   readonly command?: string;
+  /** Whether a command that reads also runs other programs. */
+  readonly runsOthers?: boolean;
 }
 
 const NO_PATHS: readonly string[] = [];
@@ -181,13 +183,14 @@ function commandUse({ commandKeys }: CommandUse, parameters: unknown): CallUse {
   const command = commandOf(commandKeys, parameters);
   if (command === undefined) return { ...UNKNOWN, kind: CALL_KIND.command };
   const directory = directoryOf(parameters);
-  const { kind, files, lines } = readCommand(command, directory);
+  const { kind, files, lines, runsOthers = false } = readCommand(command, directory);
   return {
     access: CALL_ACCESS.none,
     kind: CALL_KIND[kind],
     paths: files,
     lines,
     command: directory === undefined ? command : `${command}\0${directory}`,
+    ...(runsOthers && { runsOthers }),
   };
 }
 

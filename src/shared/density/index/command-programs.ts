@@ -45,7 +45,7 @@ const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose]
     'git',
     [
       [/^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+(?:diff|show|blame|cat-file)\b/, 'read'],
-      [/^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+grep\b/, 'search'],
+      [/^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+(?:grep|ls-files|ls-tree)\b/, 'search'],
     ],
   ],
   ...['rg', 'grep', 'egrep', 'fgrep'].map((program) => [program, GREP] as const),
@@ -60,18 +60,38 @@ const REMOTE: ReadonlySet<string> = new Set(['docker', 'podman', 'kubectl', 'ssh
 /** These start another program wherever they appear in a command. */
 const STARTERS: ReadonlySet<string> = new Set(['xargs', '-exec', '-execdir']);
 
+/** Programs and words of a shell or a script that print little or only filter, so that a search next to them is still one. */
+const QUIET: ReadonlySet<string> = new Set([
+  ...['cd', 'pushd', 'popd', 'pwd', 'echo', 'printf', 'export', 'set', 'true', 'test', 'exit'],
+  ...['sort', 'uniq', 'wc', 'cut', 'tr', 'column', 'stat', 'file', 'which', 'basename', 'dirname'],
+  ...['for', 'while', 'in', 'read', 'done', 'fi', 'const', 'let', 'await', 'return'],
+]);
+
 /** How much text after a program's name is searched for its purpose, in UTF-16 units. */
 const MAX_WORDS = 400;
 
+/** What the programs of a command are for. */
+interface CommandPurpose {
+  /** The strongest of their purposes: write before read before search. */
+  readonly purpose?: Purpose | undefined;
+  /** The arguments of the program that writes. */
+  readonly words?: string;
+  /** Whether others run next to those that read or search, such as a build. */
+  readonly runsOthers?: boolean;
+}
+
 /**
- * Returns the strongest purpose of a command's programs (write before read before search), and for a
- * write the arguments of the program that writes.
+ * Returns what the programs of a command are for. A search is the purpose only if nothing else runs: the output is no list
+ * otherwise.
  */
-export function purposeOf(text: string): readonly [purpose: Purpose | undefined, words: string] {
+export function purposeOf(text: string): CommandPurpose {
   let found: Purpose | undefined;
   let isStart = true;
   let isPiped = false;
   let isRemote = false;
+  let others = 0;
+  /** The end of the last quoted text that is data, in which nothing runs. */
+  let quoteEnd = -1;
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charCodeAt(at);
     if (isWordCharacter(character)) {
@@ -85,8 +105,12 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
       else if ((isStart || isPiped) && !precedesProgram(word)) {
         const words = argumentsBehind(text, end);
         const purpose = purposeOfProgram(word, words);
-        if (purpose === 'write') return [purpose, words];
+        if (purpose === 'write') return { purpose, words };
         if (isStart && (purpose === 'read' || found === undefined)) found = purpose ?? found;
+        if (isStart && purpose === undefined)
+          others += Number(!isRemote && at > quoteEnd && !isQuiet(text, at, end));
+        // What runs there is known now, so the program that starts it does not count.
+        else if (isRemote) others -= 1;
         isRemote = isStart && purpose === undefined && (isRemote || REMOTE.has(word));
         isStart = isRemote;
         isPiped = false;
@@ -95,6 +119,10 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
     } else if (STARTING.has(character) || (isQuote(character) && opensScript(text, at))) {
       isStart = true;
       isRemote = false;
+    } else if (isQuote(character)) {
+      if (at > quoteEnd) quoteEnd = endOfQuote(text, at);
+      isStart = isRemote;
+      isPiped = false;
     } else if (character === BRACE) isStart = isSpace(text.charCodeAt(at + 1));
     else if (character === PIPE) {
       // A program after a pipe only filters, unless it writes its input somewhere.
@@ -107,7 +135,25 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
       isPiped = false;
     }
   }
-  return [found, ''];
+  const runsOthers = others > 0;
+  return { purpose: found === 'search' && runsOthers ? undefined : found, runsOthers };
+}
+
+/** Whether a word that starts a command is a quiet program, only makes arguments (`$(…)`), or calls a function of a script. */
+function isQuiet(text: string, start: number, end: number): boolean {
+  const isArgument = text.startsWith('$(', start - 2) || text.startsWith('`', start - 1);
+  return isArgument || text.startsWith('(', end) || QUIET.has(text.slice(start, end));
+}
+
+/** The index of the quote that ends the text which the quote at `start` begins. An escaped one ends at an escaped one. */
+function endOfQuote(text: string, start: number): number {
+  const quote = text.charAt(start);
+  const isEscaped = text.startsWith('\\', start - 1);
+  let end = text.indexOf(quote, start + 1);
+  while (end !== -1 && quote === '"' && text.startsWith('\\', end - 1) !== isEscaped) {
+    end = text.indexOf(quote, end + 1);
+  }
+  return end === -1 ? text.length : end;
 }
 
 /** After these characters a new program may start. Not after a pipe, where it only filters. */

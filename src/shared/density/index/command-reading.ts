@@ -21,6 +21,8 @@ export interface CommandReading {
   readonly files: readonly string[];
   /** The lines of its only file that it reads. */
   readonly lines?: LineRange;
+  /** Whether a read also runs other programs, such as a build. */
+  readonly runsOthers?: boolean;
 }
 
 /** Only this many UTF-16 units of a command are scanned. Longer ones are scripts or documents whose purpose shows at the start. */
@@ -66,7 +68,7 @@ export function readCommand(command: string, directory?: string): CommandReading
     return reading('write', files.slice(0, MAX_FILES), base);
   }
   const text = withPlainNames(scannedPart(command));
-  const [purpose, words] = purposeOf(text);
+  const { purpose, words = '', runsOthers = false } = purposeOf(text);
   // Fast path: most commands without files need no further search.
   const namesFiles = text.includes('/') || text.includes('.') || text.includes('>');
   const base = namesFiles ? baseOf(text, directory) : undefined;
@@ -77,7 +79,11 @@ export function readCommand(command: string, directory?: string): CommandReading
   // Without a file, `cat` shows the here-document.
   if (files.length === 0 && text.includes('<<')) return { kind: 'command', files };
   const lines = purpose === 'read' && files.length === 1 ? linesShown(text) : undefined;
-  return { ...reading(purpose ?? 'command', files, base), ...(lines !== undefined && { lines }) };
+  return {
+    ...reading(purpose ?? 'command', files, base),
+    ...(lines !== undefined && { lines }),
+    ...(purpose === 'read' && runsOthers && { runsOthers }),
+  };
 }
 
 function reading(

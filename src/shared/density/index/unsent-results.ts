@@ -28,9 +28,9 @@ export interface UnsentResult {
   shrunk?: {
     readonly settings: string;
     readonly text: string | undefined;
-    /** Index of the list in `shownRuns` whose references are used; `runs` are those of that list. */
-    readonly variant: number;
+    /** The lines that it refers to, and the rows of the results that show them. */
     readonly runs: readonly ShownElsewhere[];
+    readonly rows: readonly number[];
   };
 }
 
@@ -192,7 +192,7 @@ export class UnsentResults {
   /**
    * Returns the lines of a result that earlier results show. Depends only on the current history, not on the edits that led to it.
    *
-   * @param result its row, and the lines of its text or of another form of it
+   * @param result its row, and the lines of what shrinkers leave of it
    * @param mayBeSource whether references may name the result in a row
    * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when so many results were removed that the window reaches results that are no
    *   longer indexed: a new index of the current history contains them

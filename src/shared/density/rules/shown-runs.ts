@@ -1,15 +1,14 @@
 // Finds which lines of a result the session shows elsewhere: in earlier results, and in the arguments of the result's own call.
-// Also compares earlier results with the other form in which the result may be sent. Decides nothing about what is sent.
+// What shrinkers leave of the result is compared, since of earlier results the session shows only that too. Decides nothing about
+// what is sent.
 
 import { MAX_CALLS_BACK, nameWithPosition } from '../../call-name.js';
 import type { ToolCallBlock } from '../../content.js';
 import { asRecord } from '../../json.js';
-import { JSON_TABLES } from '../../shrink/json-tables.js';
 import { QUOTE_PLACE, MIN_RUN } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
-import { shrinkWithoutReferences, runsShrinker } from '../../shrink/shrink-text.js';
+import { shortenedText } from '../../shrink/shrink-text.js';
 import type { ShortenedText, ShrinkSettings, ShrunkCall } from '../../shrink/shrink-text.js';
-import { Draft } from '../../shrink/shrinker.js';
 import type { ShrinkPurpose } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
 import type { CallUse } from '../index/call-use.js';
@@ -29,35 +28,24 @@ export interface ShownRuns {
   readonly rows: readonly number[];
 }
 
-/**
- * The lines of a result that are also shown by earlier results that may be a source. The first item is about the result's text
- * or its table form. The second, if any, is about what shrinkers leave of the text, since earlier results may be shrunk the same way.
- */
+/** The lines of what shrinkers leave of a result that are also shown by earlier results that may be a source. */
 export function shownRuns(
   result: UnsentResult,
   index: HistoryIndex,
   mayBeSource: (row: number) => boolean,
   settings: ShrinkSettings,
-): readonly ShownRuns[] {
-  const { row, text, lines } = result;
+  ending: string,
+): ShownRuns {
   const use = index.useOf(result.call);
-  const shown = index.shownOf(result, mayBeSource);
+  const { lines } = shrunkFormOf(result, result.text, use, settings, ending);
   // File contents are sent verbatim, and the parameters of the call tell which lines are meant.
   const isFile = PURPOSES[use.kind] === undefined;
-  const describe = (runs: readonly ShownRun[]): ShownRuns =>
-    describeRuns(result, index, runs, isFile);
-  const [first] = shown;
-  const isWhole = shown.length === 1 && first?.start === 0 && first.end === lines.count;
-  if (isWhole || isFile) return [describe(shown)];
-  if (tableOf(result, text) !== null) {
-    return [describe(shownInTable(result, index, mayBeSource, settings) ?? shown)];
-  }
-  const left = shrunkFormOf(result, text, shrunkCallOf(result, use), settings);
-  if (left.text === text) return [describe(shown)];
-  left.lines ??= linesOf(left.text);
-  const inLeft = index.shownOf({ row, lines: left.lines }, mayBeSource);
-  if (inLeft.length === 0) return [describe(shown)];
-  return [describe(shown), describe(behind(inLeft, lines.count))];
+  return describeRuns(
+    result,
+    index,
+    index.shownOf({ row: result.row, lines }, mayBeSource),
+    isFile,
+  );
 }
 
 function describeRuns(
@@ -98,96 +86,40 @@ function laterCalls({ calls, responses }: HistoryIndex, row: number, later: numb
 /** A result with its call, and optionally its text and lines if they are known already. */
 export type SeenResult = Pick<UnsentResult, 'call' | 'response'> & Partial<UnsentResult>;
 
-/** Describes a result and its call to the shrinkers. */
-export function shrunkCallOf(
-  { response }: SeenResult,
-  { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
-): ShrunkCall {
-  return { payload: payloadText(response.result), purpose: PURPOSES[kind], command };
+/** What shrinkers leave of a result, with its lines. */
+export interface ShrunkForm extends ShortenedText {
+  readonly call: ShrunkCall;
+  readonly lines: TextLines;
 }
 
-/** Another form in which a result may be sent, with its lines once they are computed. */
-interface Form extends ShortenedText {
-  lines?: TextLines;
+/** Names of JSON files in a call's parameters. Its result may be such a file, which an edit has to quote verbatim. */
+const JSON_FILE = /\.(?:json\w*|\w*map|ipynb|har|traj|webmanifest)\b/i;
+
+/** Whether the texts of a result that may be a JSON file were written out on lines of their own. */
+export function isJsonFile({ call, response }: SeenResult, text: string): boolean {
+  return text !== response.result && JSON_FILE.test(payloadText(call.parameters));
 }
 
-const UNKNOWN_SUBJECT = { purpose: 'unknown', command: '', level: 'default' } as const;
-const TABLES = new WeakMap<SeenResult, Form | null>();
-const SHRUNK_FORMS = new WeakMap<SeenResult, { readonly settings: string; readonly form: Form }>();
-/** A table refers to earlier results only if they show at least this share of its lines. */
-const MIN_SHOWN_SHARE = 0.5;
+const FORMS = new WeakMap<SeenResult, { readonly settings: string; readonly form: ShrunkForm }>();
 
-/** The table form of a result, cached for both comparing and sending; `null` if it contains no JSON to shorten. */
-function tableOf(result: SeenResult, text: string): Form | null {
-  let table = TABLES.get(result);
-  if (table === undefined) {
-    const written = JSON_TABLES.shrink(Draft.ofText(text), UNKNOWN_SUBJECT)?.text;
-    table = written === undefined ? null : { text: written, removed: [JSON_TABLES.label] };
-    TABLES.set(result, table);
-  }
-  return table;
-}
-
-/** What shrinkers leave of a result, cached; its whole text if they remove nothing. */
+/** What shrinkers leave of a result; cached. */
 export function shrunkFormOf(
-  result: SeenResult,
+  seen: SeenResult,
   text: string,
-  call: ShrunkCall,
+  { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
   shrink: ShrinkSettings,
-): Form {
-  const settings = JSON.stringify(shrink);
-  const known = SHRUNK_FORMS.get(result);
+  ending: string,
+): ShrunkForm {
+  const settings = JSON.stringify([shrink, ending]);
+  const known = FORMS.get(seen);
   if (known?.settings === settings) return known.form;
-  const form = shrinkWithoutReferences(text, call, shrink);
-  SHRUNK_FORMS.set(result, { settings, form });
+  const purpose = isJsonFile(seen, text) ? undefined : PURPOSES[kind];
+  const call = { payload: payloadText(seen.response.result), purpose, command };
+  const left = shortenedText(text, call, shrink, ending);
+  const isSame = left.draft.text === text;
+  const form = { ...left, call, lines: (isSame && seen.lines) || linesOf(left.draft.text) };
+  FORMS.set(seen, { settings, form });
   return form;
-}
-
-/** The other form of a result, to which `runsInForm` applies: its JSON as tables, or what shrinkers leave of it. */
-export function formOf(
-  result: SeenResult,
-  text: string,
-  call: ShrunkCall,
-  settings: ShrinkSettings,
-): ShortenedText {
-  return tableOf(result, text) ?? shrunkFormOf(result, text, call, settings);
-}
-
-/** Selects the runs in the other form of a result, with lines of that form. In `runs`, they are offset by the result's `count` lines. */
-export function runsInForm(
-  runs: readonly ShownElsewhere[],
-  count: number,
-): readonly ShownElsewhere[] {
-  return runs.flatMap((run) =>
-    run.start < count ? [] : { ...run, start: run.start - count, end: run.end - count },
-  );
-}
-
-function behind(runs: readonly ShownRun[], count: number): readonly ShownRun[] {
-  return runs.map((run) => ({ ...run, start: run.start + count, end: run.end + count }));
-}
-
-/**
- * The lines of a result's table form that earlier results show; `undefined` if they are too few. If one earlier result shows all of
- * them, it shows the whole text, and the run covers the lines of the text instead.
- */
-function shownInTable(
-  result: UnsentResult,
-  index: HistoryIndex,
-  mayBeSource: (row: number) => boolean,
-  settings: ShrinkSettings,
-): readonly ShownRun[] | undefined {
-  const table = tableOf(result, result.text);
-  if (table === null) return undefined;
-  const lines = (table.lines ??= linesOf(table.text));
-  const { count } = result.lines;
-  const runs = index.shownOf({ row: result.row, lines }, mayBeSource);
-  const [run] = runs;
-  const isWhole = run?.start === 0 && run.end === lines.count && run.sourceNumber === undefined;
-  if (isWhole) return [{ start: 0, end: count, row: run.row }];
-  const shown = runs.reduce((sum, { start, end }) => sum + end - start, 0);
-  const isSent = runsShrinker(settings, JSON_TABLES);
-  return isSent && shown >= MIN_SHOWN_SHARE * lines.count ? behind(runs, count) : undefined;
 }
 
 /** Only this many items of each list in a call's arguments are searched for texts. */
@@ -198,8 +130,7 @@ const MAX_LISTED = 100;
  */
 export function runsInCall(
   { parameters }: ToolCallBlock,
-  text: string,
-  lines: TextLines | undefined,
+  lines: TextLines,
 ): readonly ShownElsewhere[] {
   const known = new KnownShingles();
   const rows = new Map<number, number>();
@@ -209,7 +140,7 @@ export function runsInCall(
     known.note(rows.size - 1, linesOf(argument));
   }
   if (rows.size === 0) return [];
-  const runs = known.shownIn(lines ?? linesOf(text), rows);
+  const runs = known.shownIn(lines, rows);
   return runs.map(({ row: _, ...run }) => ({ ...run, source: null }));
 }
 

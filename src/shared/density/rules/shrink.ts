@@ -19,11 +19,10 @@ import {
   withOthers,
 } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
-import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
+import { runsShrinker, withReferences } from '../../shrink/shrink-text.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
 import { SHRINK_LEVELS } from '../../shrink/shrinker.js';
 import type { ShrinkLevel } from '../../shrink/shrinker.js';
-import { countLines } from '../../shown-text.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
@@ -33,15 +32,8 @@ import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
 import { ACTION, isRemoved, markOf, ruleOf } from './marks.js';
 import type { Marks } from './marks.js';
-import {
-  formOf,
-  shrunkFormOf,
-  runsInCall,
-  runsInForm,
-  shrunkCallOf,
-  shownRuns,
-} from './shown-runs.js';
-import type { SeenResult, ShownRuns } from './shown-runs.js';
+import { isJsonFile, runsInCall, shownRuns, shrunkFormOf } from './shown-runs.js';
+import type { SeenResult, ShownRuns, ShrunkForm } from './shown-runs.js';
 
 /** The level of sessions that configure none. */
 export const DEFAULT_SHRINK: ShrinkOption = 'default';
@@ -66,8 +58,6 @@ export interface ShrinkFinding {
 
 /** Duplicate ids are searched for among this many last results, which is farther back than any reference leads. */
 const MAX_BACK = 1_000;
-/** Names of JSON files in a call's parameters. Its result may be such a file, which an edit has to quote verbatim. */
-const JSON_FILE = /\.(?:json\w*|\w*map|ipynb|har|traj|webmanifest)\b/i;
 
 /** Shortens results that were not sent to the model yet. */
 export const SHRINK: DensityRule<ShrinkFinding> = {
@@ -185,30 +175,34 @@ function shrunkBy(
   if (shrink === undefined || isRecalled(result.response.toolName)) return undefined;
   const form = placeholderOf(settings);
   const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
-  const variants = isOn ? shownRuns(result, index, mayBeSource, shrink) : [NOT_SHOWN];
-  const key = JSON.stringify([shrink, form, variants.map(({ runs }) => runs)]);
+  const ending = placeholderEnding(result.response.callId, form);
+  const shown = isOn ? shownRuns(result, index, mayBeSource, shrink, ending) : NOT_SHOWN;
+  const key = JSON.stringify([shrink, form, shown.runs]);
   if (result.shrunk?.settings !== key) {
     const use = index.useOf(result.call);
-    const texts = variants.map(({ runs }) => shrunkResult(result, runs, use, shrink, form));
-    const [length = 0, inForm = Infinity] = texts.map((text = result.text) => text.length);
-    const variant = inForm < FORM_SHARE * length ? 1 : 0;
+    const textWith = ({ runs }: ShownRuns): string | undefined =>
+      shrunkResult(result, runs, use, shrink, form);
+    const given = textWith(shown);
+    const { isWhole } = shrunkFormOf(result, result.text, use, shrink, ending);
+    const alone = isWhole || shown.runs.length === 0 ? given : textWith(NOT_SHOWN);
+    const lengthOf = (text: string = result.text): number => text.length;
+    const isUsed = alone === given || lengthOf(given) < MAX_SHARE * lengthOf(alone);
     result.shrunk = {
       settings: key,
-      text: texts[variant],
-      variant,
-      runs: variants[variant]?.runs ?? [],
+      text: isUsed ? given : alone,
+      ...(isUsed ? shown : NOT_SHOWN),
     };
   }
-  const { text, variant } = result.shrunk;
-  for (const row of variants[variant]?.rows ?? []) pushTo(referredBy, row, result.row);
+  const { text, rows } = result.shrunk;
+  for (const row of rows) pushTo(referredBy, row, result.row);
   return text;
 }
 
 /**
- * References in another form of a result (see `formOf`) are used only if they reduce its length to less than this share: each reference
- * keeps its source from being pruned, so smaller savings would cost more than they gain.
+ * Of a result from which shrinkers removed text, references are used only if they reduce the rest to less than this share: each
+ * reference keeps its source from being pruned, so smaller savings would cost more than they gain.
  */
-const FORM_SHARE = 0.5;
+const MAX_SHARE = 0.5;
 
 const NOT_SHOWN: ShownRuns = { runs: [], rows: [] };
 
@@ -226,7 +220,7 @@ function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
  * Returns the shortened text of a result; `undefined` when it stays as it is. Deterministic on any
  * thread.
  *
- * @param runs its lines that earlier results show; indexes beyond its last line refer to the lines of `formOf`, see `runsInForm`
+ * @param runs the lines of its `shrunkFormOf` that earlier results show
  * @param use what the catalog says about its call
  */
 export function shrunkResult(
@@ -236,23 +230,15 @@ export function shrunkResult(
   settings: ShrinkSettings,
   form: PlaceholderForm,
 ): string | undefined {
-  const { call, response, lines } = seen;
+  const { call, response } = seen;
   const { callId, result } = response;
   const { text = resultText(result) } = seen;
   if (text === undefined) return undefined;
   const ending = placeholderEnding(callId, form);
-  const given = shrunkCallOf(seen, use);
-  const isJsonFile = text !== result && JSON_FILE.test(payloadText(call.parameters));
-  const inForm = runsInForm(runs, lines?.count ?? countLines(text));
-  if (inForm.length > 0 && !isJsonFile) {
-    const { text: sent, removed } = formOf(seen, text, given, settings);
-    return keepingOutcome(response, sent, inForm, (left) =>
-      shrinkText(sent, left, { ...given, before: removed }, settings, ending),
-    );
-  }
+  const left = shrunkFormOf(seen, text, use, settings, ending);
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
-  const shown = isOn ? withOthers(runs, runsInCall(call, text, lines)) : runs;
-  const source = sourceOfAll(text, shown);
+  const shown = isOn ? withOthers(runs, runsInCall(call, left.lines)) : runs;
+  const source = left.isWhole ? sourceOfAll(left.draft, shown) : undefined;
   if (source !== undefined) {
     // Has the form of a placeholder, so that the model does not mistake it for the text that it refers to.
     const name = source.name === callName(call) ? '' : `, ${source.name}`;
@@ -260,10 +246,9 @@ export function shrunkResult(
     const unfailed = outcomeOf(response) === 'unstated' ? SHOWN_THERE : 'success';
     return summaryLine(digestResponse(response), { key }, ending, unfailed);
   }
-  if (isJsonFile) return undefined;
-  const alone = shown.length === 0 ? shrunkFormOf(seen, text, given, settings) : undefined;
-  return keepingOutcome(response, text, shown, (left) =>
-    shrinkText(alone?.text ?? text, left, { ...given, before: alone?.removed }, settings, ending),
+  if (isJsonFile(seen, text)) return undefined;
+  return keepingOutcome(response, left, shown, (others) =>
+    withReferences(text, left, others, left.call, ending),
   );
 }
 
@@ -273,7 +258,7 @@ export function shrunkResult(
  */
 function keepingOutcome(
   response: ToolResponseBlock,
-  text: string,
+  { draft }: ShrunkForm,
   shown: readonly ShownElsewhere[],
   shrunkWithout: (shown: readonly ShownElsewhere[]) => string | undefined,
 ): string | undefined {
@@ -282,7 +267,7 @@ function keepingOutcome(
   const outcome = outcomeOf(response);
   const isStated = (result: string): boolean => outcomeOf({ ...response, result }) === outcome;
   if (outcome === 'unstated' || isStated(left)) return left;
-  const end = countLines(text);
+  const { length: end } = draft.lines;
   const stating = [2, MAX_HOST_LINES].map((count) =>
     shrunkWithout(shown.flatMap((run) => partOfRun(run, count, end - count))),
   );
