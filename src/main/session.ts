@@ -39,12 +39,11 @@ import type { Settings } from './settings/settings.js';
 import { findOriginal } from './state/find-original.js';
 import type { StateReport } from './state/resume.js';
 import { sealState } from './state/session-state.js';
-import { historyKeyOf } from './state/history-key.js';
+import { presentEntriesOf } from './state/present-entries.js';
 import type { SessionState, SessionMemory } from './state/session-state.js';
 import { SharedHistory } from './state/shared-history.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/channels.js';
-import { packedTokensOf } from './tokens/packed-tokens.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { nextTurn } from './waiting/event-loop-turn.js';
 
@@ -176,11 +175,12 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { history, calibration } = this.#parts;
     const { journal, modelName } = history;
     const learned = calibration.learnedOf(modelName);
+    const { packedTokens, key: standing } = presentEntriesOf(history);
     return sealState({
       digests: journal.digest.digests,
       journal: journal.packed,
-      packedTokens: packedTokensOf(history),
-      standing: historyKeyOf(history),
+      packedTokens,
+      standing,
       at: Date.now(),
       memory: this.#preflight.memory,
       model: learned === undefined ? null : { name: modelName ?? null, ...learned },

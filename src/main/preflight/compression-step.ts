@@ -56,24 +56,23 @@ export async function runCompressionStep(
   return { event, failure };
 }
 
-/** The event of a compression that was due but did not run. */
-export function heldCompression(parts: SessionParts, reason: HoldReason): CompressedEvent {
-  const { history } = parts;
+/** The report of a compression that was due but did not run. */
+export function heldStep(
+  { history, config }: SessionParts,
+  reason: HoldReason,
+): StepReport & { readonly event: CompressedEvent } {
+  const { length } = history;
   const tokens = history.getTotalTokens();
-  return {
-    strategy: parts.config.strategy.name,
+  const event = {
+    strategy: config.strategy.name,
     outcome: 'held',
     reason,
     llmCallMade: false,
     tokensBefore: tokens,
     tokensAfter: tokens,
-    entriesBefore: history.length,
-    entriesAfter: history.length,
-  };
-}
-
-/** The report of a compression that was held. */
-export function heldStep(event: CompressedEvent): StepReport {
+    entriesBefore: length,
+    entriesAfter: length,
+  } as const;
   const times = { startTimeMs: Date.now(), durationMs: 0 };
   return { step: 'compressed', event, former: [], isAborted: false, ...times };
 }

@@ -6,6 +6,7 @@ import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
 import { withContextLimit } from '../settings/session-config.js';
+import type { AskedSummary } from '../state/session-state.js';
 import type { CompressionContext, CompressionStrategy } from '../strategies/strategy.js';
 import { abortable, withSignals } from '../waiting/abortable.js';
 import { addWorkNote, wholeBoundary } from './add-work-note.js';
@@ -28,12 +29,9 @@ export interface MadeCompression {
   readonly isProvidersOwn?: boolean;
 }
 
-/** The history as it was when another process requested a summary of it. */
-export interface AskedElsewhere {
+/** A summary that another process has requested, and the history as it was then. */
+export interface AskedElsewhere extends Pick<AskedSummary, 'entries' | 'edits'> {
   readonly contents: readonly IContent[];
-  /** Number of entries ever added by then, and of `edits` in the journal. */
-  readonly entries: number;
-  readonly edits: number;
 }
 
 /**

@@ -9,7 +9,7 @@ import { abortable } from '../waiting/abortable.js';
 import { eventOf, latestApplied, mergedEvents, stripStaleReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import { CompressionAhead } from './compression-ahead.js';
-import { heldCompression, heldStep, runCompressionStep } from './compression-step.js';
+import { heldStep, runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
 import { requestTerms } from './due-passes.js';
@@ -354,9 +354,9 @@ export class Preflight {
     const fallback = fallbackOf(this.#parts, strategy, isNeeded);
     if (reason === 'cooling-down' && fallback !== undefined)
       return yield* this.#compress(request, fallback, isReached, isNeeded);
-    const event = heldCompression(this.#parts, reason);
-    yield heldStep(event);
-    return event;
+    const held = heldStep(this.#parts, reason);
+    yield held;
+    return held.event;
   }
 
   /**

@@ -18,7 +18,7 @@ import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { Journal } from './journal.js';
 import { brokenState, openState } from './session-state.js';
-import { matchesKey, lengthOfKey } from './history-key.js';
+import { matchesKey, lengthOfKey } from './present-entries.js';
 import type { SessionMemory, OpenState, TallyMemory } from './session-state.js';
 
 /**

@@ -8,9 +8,9 @@ import type { PackedJournal } from '../../shared/state/journal-record.js';
 import { textOfFields } from '../../shared/state/canonical-text.js';
 import { fromBase64, toBase64 } from '../../shared/state/packed-bytes.js';
 import { ENGLISH } from '../host/parse-options.js';
-import { unpackTokens } from '../tokens/packed-tokens.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
 import type { HistoryDigests } from './history-digest.js';
+import { unpackTokens } from './present-entries.js';
 
 /** Outcomes of requested summaries, in the background or in a turn. */
 export interface SummaryCounts {
@@ -83,7 +83,7 @@ export interface OpenState {
 /**
  * Packs a state.
  *
- * @param state `packedTokens` as `packedTokensOf` returns them
+ * @param state `packedTokens` as `PresentEntries` has them
  */
 export function sealState({
   digests,

@@ -7,7 +7,7 @@ import type { PreflightRequest } from '../preflight/request-options.js';
 import { startOver, switchToState } from './resume.js';
 import type { HistoryStartOptions, StateReport } from './resume.js';
 import type { SessionMemory, SessionState } from './session-state.js';
-import { hashInSlices } from './history-key.js';
+import { presentEntriesOf } from './present-entries.js';
 import type { StateKeeper } from './state-keeper.js';
 import { inTurns } from '../waiting/event-loop-turn.js';
 
@@ -66,7 +66,7 @@ export class SharedHistory {
     const { keeper, history, snapshot } = this.#init;
     if (keeper === undefined) return false;
     for (let attempts = 1; ; attempts += 1) {
-      await inTurns(hashInSlices(history));
+      await inTurns(presentEntriesOf(history).hashInSlices());
       const outcome = await keeper.save(snapshot(), history.journal, isLate);
       if (typeof outcome === 'string') return false;
       if (await this.#switchTo(outcome.overtakenBy)) return true;

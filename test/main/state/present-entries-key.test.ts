@@ -5,9 +5,8 @@ import { HistoryService } from '../../../src/main/history-service.js';
 import {
   matchesKey,
   lengthOfKey,
-  historyKeyOf,
-  hashInSlices,
-} from '../../../src/main/state/history-key.js';
+  presentEntriesOf,
+} from '../../../src/main/state/present-entries.js';
 import { humanText } from '../../../src/shared/content.js';
 import { NO_EDITS } from '../../../src/shared/density.js';
 import { historyOf } from '../../support/notation.js';
@@ -25,12 +24,12 @@ describe('matchesKey', () => {
   });
 });
 
-describe('hashInSlices', () => {
+describe('PresentEntries, of the key', () => {
   it('hashes a long history in many slices, whatever is edited or added between two of them', async () => {
     const history = new HistoryService();
     history.addAll(Array.from({ length: 1_000 }, (_, at) => humanText(`message ${at}`)));
     await history.applyDensityResult({ ...NO_EDITS, removals: [500] });
-    const slices = hashInSlices(history);
+    const slices = presentEntriesOf(history).hashInSlices();
     let yields = 0;
     for (; slices.next().done !== true; yields += 1) {
       const replacements = new Map([[yields, humanText(`edit ${yields}`)]]);
@@ -39,13 +38,13 @@ describe('hashInSlices', () => {
       if (yields === 12) history.add(humanText('and now?'));
     }
     expect(yields).toBeGreaterThan(15);
-    expect(matchesKey(history.getRawHistory(), historyKeyOf(history) ?? 0)).toBe(true);
+    expect(matchesKey(history.getRawHistory(), presentEntriesOf(history).key ?? 0)).toBe(true);
   });
 
   it('has nothing to do where no edit has landed', () => {
     const history = new HistoryService();
     history.add(humanText('hello'));
-    expect([...hashInSlices(history)]).toEqual([]);
-    expect(historyKeyOf(history)).toBeUndefined();
+    expect([...presentEntriesOf(history).hashInSlices()]).toEqual([]);
+    expect(presentEntriesOf(history).key).toBeUndefined();
   });
 });

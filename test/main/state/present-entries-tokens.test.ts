@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { HistoryService } from '../../../src/main/history-service.js';
-import { packedTokensOf, unpackTokens } from '../../../src/main/tokens/packed-tokens.js';
+import { presentEntriesOf, unpackTokens } from '../../../src/main/state/present-entries.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { NO_EDITS } from '../../../src/shared/density.js';
@@ -12,6 +12,10 @@ import { runs } from '../../support/scale.js';
 
 /** Numbers of one, two and three bytes. */
 const TOKENS = [0, 1, 126, 127, 128, 16_382, 16_383, 16_384, 2_000_000];
+
+function pack(history: HistoryService): Uint8Array {
+  return presentEntriesOf(history).packedTokens;
+}
 
 function entry(number: number): IContent {
   return humanText(`entry ${number}`);
@@ -33,7 +37,7 @@ const ARBITRARY_STEP: fc.Arbitrary<Step> = fc.tuple(
   fc.array(fc.nat(30), { minLength: 1, maxLength: 5 }),
 );
 
-describe('packedTokensOf', () => {
+describe('PresentEntries, of tokens', () => {
   it('returns what packing all entries would, after any changes, counted or not', async () => {
     const property = fc.asyncProperty(
       fc.array(ARBITRARY_STEP, { maxLength: 25 }),
@@ -58,11 +62,11 @@ describe('packedTokensOf', () => {
           }
           if (waits[at] === true) await history.waitForTokenUpdates();
           const expected = history.getRawHistory().map((one) => history.countedTokens(one));
-          if (kind !== 'add') expect(unpackTokens(packedTokensOf(history))).toEqual(expected);
+          if (kind !== 'add') expect(unpackTokens(pack(history))).toEqual(expected);
         }
         await history.waitForTokenUpdates();
         const expected = history.getRawHistory().map(tokensOf);
-        expect(unpackTokens(packedTokensOf(history))).toEqual(expected);
+        expect(unpackTokens(pack(history))).toEqual(expected);
       },
     );
     await fc.assert(property, { numRuns: runs(2_000) });
@@ -74,7 +78,7 @@ describe('packedTokensOf', () => {
     });
     history.addAll(Array.from({ length: 100 }, (_, at) => entry(at)));
     await history.waitForTokenUpdates();
-    packedTokensOf(history);
+    pack(history);
     const read: IContent[] = [];
     const countedTokens = history.countedTokens.bind(history);
     history.countedTokens = (content) => {
@@ -84,7 +88,7 @@ describe('packedTokensOf', () => {
     history.addAll([entry(100), entry(101)]);
     const replacements = new Map([[98, entry(102)]]);
     await history.applyDensityResult({ ...NO_EDITS, replacements });
-    packedTokensOf(history);
+    pack(history);
     expect(read).toEqual(history.getRawHistory().slice(98));
   });
 });
