@@ -9,13 +9,8 @@ import type { AdapterOptions, CompactCall } from '../request/adapter-options.js'
 import { cacheTtlIn } from '../format/cache-marks.js';
 import { checkedFields, reportedUsage } from '../request/call-arguments.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
-import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
-import {
-  compactedTo,
-  compactionFailed,
-  isServerHeld,
-  SERVER_HELD,
-} from '../format/provider-compaction.js';
+import { warnIfServerHeld } from '../conversation/warn-of-failure.js';
+import { compactedTo, compactionFailed } from '../format/provider-compaction.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
 import { hasServerCalls } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
@@ -114,10 +109,8 @@ export function compactionMiddleware(
       params,
       'the parameters of a call',
     );
-    if (isServerHeld(...Object.values(asRecord(providerOptions) ?? {}))) {
-      warnOfNothingToCompact(options.logger, SERVER_HELD);
-      return params;
-    }
+    const ofProviders = Object.values(asRecord(providerOptions) ?? {});
+    if (warnIfServerHeld(options.logger, ...ofProviders)) return params;
     const call: CompactedCall = { modelCall: { model, params } };
     const prompt = await compact(withDenialsAsErrors(inCallOrder(params.prompt)), {
       ...describeModel(model, providerOptions),

@@ -3,6 +3,7 @@
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 import { asError } from '../../shared/errors.js';
+import { isServerHeld, SERVER_HELD } from '../format/provider-compaction.js';
 
 let hasWarned = false;
 
@@ -33,4 +34,14 @@ export function warnOfNothingToCompact(given: Logger | undefined, message: strin
   WARNED.set(logger, warned.add(message));
   if (given !== undefined) safeLogger(given).warn(message);
   else process.emitWarning(message, { type: 'CtxfoldWarning', code: 'CTXFOLD_NOTHING_TO_COMPACT' });
+}
+
+/** Whether the server holds the items of any of these requests. Then warns that nothing in them can be compacted. */
+export function warnIfServerHeld(
+  logger: Logger | undefined,
+  ...requests: readonly unknown[]
+): boolean {
+  const isHeld = isServerHeld(...requests);
+  if (isHeld) warnOfNothingToCompact(logger, SERVER_HELD);
+  return isHeld;
 }

@@ -6,8 +6,7 @@ import type { AgentMiddleware, ContextEdit } from 'langchain';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { asRecord } from '../../shared/json.js';
-import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
-import { isServerHeld, SERVER_HELD } from '../format/provider-compaction.js';
+import { warnIfServerHeld } from '../conversation/warn-of-failure.js';
 import { checkedFields, checkedMessages, reportedUsage } from '../request/call-arguments.js';
 import { hasServerCalls } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
@@ -52,10 +51,8 @@ export function compactionMiddleware(
       const given = checkedMessages(list ?? null);
       const { configurable } = asRecord(runtime) ?? {};
       const { defaultOptions, modelKwargs } = asRecord(model) ?? {};
-      if (isServerHeld(modelSettings, defaultOptions, modelKwargs)) {
-        warnOfNothingToCompact(options?.logger, SERVER_HELD);
+      if (warnIfServerHeld(options?.logger, modelSettings, defaultOptions, modelKwargs))
         return handler(request);
-      }
       const facts = modelFacts(model, { modelSettings, configurable });
       const compacted = (refusal?: unknown): Promise<BaseMessage[]> =>
         compact(given, {

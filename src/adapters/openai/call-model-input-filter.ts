@@ -9,16 +9,14 @@ import type { JsonRecord } from '../../shared/json.js';
 import { assertAdapterOptions } from '../request/adapter-options.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import type { ConversationReport } from '../conversation/conversation.js';
-import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
+import { warnIfServerHeld } from '../conversation/warn-of-failure.js';
 import { cacheTtlIn } from '../format/cache-marks.js';
 import { checkedFields } from '../request/call-arguments.js';
 import {
   compactedTo,
   COMPACTION_TRIGGER,
   compactionFailed,
-  isServerHeld,
   newestCompaction,
-  SERVER_HELD,
 } from '../format/provider-compaction.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
 import { overheadOf } from '../request/request-overhead.js';
@@ -89,10 +87,8 @@ export function callModelInputFilter(
     >(modelData, 'what the model is to be sent');
     const fields = asRecord(agent) ?? {};
     const { model, modelSettings, tools } = fields;
-    if (isServerHeld(asRecord(modelSettings)?.['providerData'])) {
-      warnOfNothingToCompact(options.logger, SERVER_HELD);
-      return modelData;
-    }
+    const { providerData } = asRecord(modelSettings) ?? {};
+    if (warnIfServerHeld(options.logger, providerData)) return modelData;
     const modelName = asText(model);
     const input = await compact(given, {
       ...(modelName !== '' && { modelName }),

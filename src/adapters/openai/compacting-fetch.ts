@@ -6,9 +6,8 @@ import { isFixableByCompacting } from '../../main/models/model-limits.js';
 import { asRecord, asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
-import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
+import { warnIfServerHeld } from '../conversation/warn-of-failure.js';
 import { cacheTtlIn } from '../format/cache-marks.js';
-import { isServerHeld, SERVER_HELD } from '../format/provider-compaction.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
 import { isSameList } from '../format/same-value.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
@@ -63,10 +62,7 @@ export function compactingFetch(
     const read = historyIn(url, request);
     if (read === undefined) return send(url, request);
     const { key, body, list, besides } = read;
-    if (isServerHeld(besides)) {
-      warnOfNothingToCompact(options.logger, SERVER_HELD);
-      return send(url, request);
-    }
+    if (warnIfServerHeld(options.logger, besides)) return send(url, request);
     let takeUsage: ((usage: CompactCall) => void) | undefined;
     const compacted = async (refusal?: string): Promise<TextRequest> => {
       const sent = await compacts[key](list, {
