@@ -62,7 +62,10 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     socket.setMaxListeners(0);
     socket.once('close', () => sockets.delete(socket));
   });
+  /** The answer to the newest request of each connection. */
+  const newest = new WeakMap<Duplex, ServerResponse>();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    newest.set(request.socket, response);
     response.on('error', () => response.destroy());
     request.on('error', () => response.destroy());
     awaitEnd(request, response);
@@ -101,7 +104,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     socket.on('error', () => socket.destroy());
     answer(socket, 405);
   });
-  server.on('upgrade', (request, socket, head) => {
+  const handleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (!isForWebSocket(request)) {
       declineUpgrade(server, request, socket, head);
       return;
@@ -113,6 +116,18 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     }
     ledger.recordPassed('another protocol');
     tunnel(forwarder, request, socket, head, routed(request, admission.target, options));
+  };
+  server.on('upgrade', (request, socket, head) => {
+    const former = newest.get(socket);
+    if (former === undefined || former.writableFinished) {
+      handleUpgrade(request, socket, head);
+      return;
+    }
+    // Node emits this although requests before it on the connection have not been answered yet.
+    socket.on('error', () => socket.destroy());
+    former.once('close', () => {
+      if (socket.writable) handleUpgrade(request, socket, head);
+    });
   });
   server.listen(options.port, options.host);
   await once(server, 'listening');

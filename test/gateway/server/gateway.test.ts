@@ -211,6 +211,25 @@ it('keeps the order of answers to requests that are sent at once, however many',
   expect(warned).not.toHaveBeenCalled();
 });
 
+it.each(['h2c', 'websocket'])(
+  'answers an offer of %s after the requests before it',
+  async (offer) => {
+    const world = await worldWith({ mode: 'compact' });
+    world.answer = ({ url }, response) => {
+      setTimeout(() => response.end(url), url === '/v1/models' ? 0 : 50);
+    };
+    const target = offer === 'h2c' ? '/v1/models' : '/v1/responses';
+    const last = `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: ${offer}\r\nConnection: Upgrade, close\r\n\r\n`;
+    const client = clientOf(world);
+    client.write(WHOLE.repeat(2) + last);
+    const answers =
+      offer === 'h2c'
+        ? /^(?:[^]*\/v1\/messages){2}[^]*\/v1\/models/
+        : /^(?:[^]*\/v1\/messages){2}HTTP\/1.1 426/;
+    expect(await text(client)).toMatch(answers);
+  },
+);
+
 it('ends once open answers have, and waits neither for its page nor for idle connections', async () => {
   const world = await worldWith();
   let finish = (): unknown => undefined;
