@@ -167,7 +167,7 @@ export class ContextGauge {
 
   /**
    * Counted tokens of the window that are left for the history; see `TokenBudget`. What a refused request was too long by is not
-   * subtracted: the model counts more tokens of a text than is known, and takes no less of it for that.
+   * subtracted: it shows that the model counts more tokens of the same text, not that its window is smaller.
    */
   get windowTokens(): number {
     return this.budget.windowTokens(this.#pendingTokens - this.#excessTokens);
