@@ -78,7 +78,9 @@ export function restoreTurnStart<M extends AnthropicMessage>(
     remaining[at] = compacted[end];
   }
   const isCallRestored = turn.map((_, at) => startsAnotherTurn(remaining[at + 1], turn[at + 1]));
-  const firstAt = turn.findIndex((_, at) => isCallRestored[at] === true || remaining[at]);
+  const firstAt = turn.findIndex(
+    (_, at) => isCallRestored[at] === true || remaining[at] !== undefined,
+  );
   const first = isCallRestored[firstAt] === true ? turn[firstAt] : remaining[firstAt];
   if (first === undefined) return compacted;
   const before = compacted.slice(0, end);
