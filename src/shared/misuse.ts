@@ -60,10 +60,16 @@ export function suggestedOption(
   return undefined;
 }
 
+/** A sentence that lists the known options, for an unknown one that resembles none of them. */
+export function listOfOptions(known: readonly string[]): string {
+  return `Known are ${known.join(', ')}.`;
+}
+
 /**
  * Checks that all options are known. One that is `undefined` counts as not given.
  *
- * @throws RangeError that lists the unknown ones, each with what it was probably meant for.
+ * @throws RangeError that lists the unknown ones, each with what it was probably meant for; and the known ones, if it is not clear what
+ *   one was meant for.
  */
 export function assertKnownOptions(
   name: string,
@@ -75,11 +81,14 @@ export function assertKnownOptions(
     (key) => options[key] !== undefined && !known.includes(key),
   );
   if (unknown.length === 0) return;
+  let isClear = true;
   const lines = unknown.map((key) => {
     const suggestion = suggestedOption(key, known, elsewhere);
+    isClear &&= suggestion !== undefined;
     return `${shownText(key)}${suggestion === undefined ? '' : ` (${suggestion})`}`;
   });
-  throw new RangeError(`Invalid ${name}: there is no option ${lines.join(', ')}.`);
+  const all = isClear ? '' : ` ${listOfOptions(known)}`;
+  throw new RangeError(`Invalid ${name}: there is no option ${lines.join(', ')}.${all}`);
 }
 
 /** @throws TypeError if the value is not a function. */

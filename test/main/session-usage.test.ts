@@ -49,6 +49,9 @@ describe('Session', () => {
       const session = openSession();
       const report = { inputTokens: 1, cacheReadToken: 1 };
       expect(() => session.reportUsage(report)).toThrow("(did you mean 'cacheReadTokens'?)");
+      expect(() => session.reportUsage({ promptTokens: 1 } as never)).toThrow(
+        'there is no option "promptTokens". Known are inputTokens, modelName,',
+      );
       const given = { abortSignal: new AbortController().signal, cacheTtl: 1 };
       expect(() => session.ensureCompressionBeforeSend('p', 0, 'send', given as never)).toThrow(
         `Invalid options of a call: there is no option "abortSignal", "cacheTtl" (did you mean 'cacheTtlMs'?).`,

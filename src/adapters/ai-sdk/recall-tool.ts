@@ -7,6 +7,7 @@ import type { RestoreOptions } from '../../main/removal-log/restore-latest.js';
 import { assertSessionScope } from '../../main/removal-log/session-scope.js';
 import type { Session } from '../../main/session.js';
 import { CtxfoldError } from '../../shared/errors.js';
+import { kindOf } from '../../shared/misuse.js';
 import {
   adviceForAbsent,
   NO_RECALL_ID,
@@ -73,7 +74,7 @@ export interface RecallTool {
  * Ids of calls are easy to guess, so a tool belongs to one conversation: create one for each run, from the session or
  * from the conversation's id and directory.
  *
- * @throws TypeError if no conversation is named.
+ * @throws TypeError if it is given neither a session nor a compactor, or no conversation is named.
  */
 export function recallTool(session: Pick<Session, 'sessionId' | 'restore'>): RecallTool;
 export function recallTool(
@@ -84,6 +85,9 @@ export function recallTool(
   source: Pick<Session, 'sessionId' | 'restore'> | Pick<Compactor, 'restore'>,
   conversation?: RecallConversation,
 ): RecallTool {
+  if (typeof (source as Partial<Compactor> | null | undefined)?.restore !== 'function') {
+    throw new TypeError(`Expected a session or a compactor, got ${kindOf(source)}.`);
+  }
   const restore = 'sessionId' in source ? ofSession(source) : ofConversation(source, conversation);
   return {
     description: RECALL_DESCRIPTION,

@@ -54,13 +54,15 @@ export function cacheTtlOfRequest({ cache_control: mark, model }: JsonRecord): n
  * Returns compacted messages in which the current turn starts with its original reasoning, as the API requires with a thinking
  * budget. Restores the first call of the turn and its answers, if they were removed but later messages of the turn were not. Also
  * restores a call whose answers were removed from a message that has a text of the user, too, because that text alone would start
- * another turn. Returns the same list if nothing must be restored.
+ * another turn. If nothing is left in front of a restored call, the question is restored, because the API wants a message of the user
+ * first. Returns the same list if nothing must be restored.
  */
 export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],
   messages: readonly M[],
 ): M[] {
-  const turn = messages.slice(lastQuestion(messages) + 1);
+  const questionAt = lastQuestion(messages);
+  const turn = messages.slice(questionAt + 1);
   const [start, answer] = turn;
   if (!startsWithReasoning(start) || start === undefined || answer === undefined) return compacted;
 
@@ -73,11 +75,14 @@ export function restoreTurnStart<M extends AnthropicMessage>(
     end -= 1;
     remaining[at] = compacted[end];
   }
-  const first = remaining.find((message) => message !== undefined);
+  const isCallRestored = turn.map((_, at) => startsAnotherTurn(remaining[at + 1], turn[at + 1]));
+  const firstAt = turn.findIndex(
+    (_, at) => isCallRestored[at] === true || remaining[at] !== undefined,
+  );
+  const first = isCallRestored[firstAt] === true ? turn[firstAt] : remaining[firstAt];
   if (first === undefined) return compacted;
   const before = compacted.slice(0, end);
   const lacksStart = first.role === 'assistant' && !startsWithReasoning(first);
-  const isCallRestored = turn.map((_, at) => startsAnotherTurn(remaining[at + 1], turn[at + 1]));
   // A summary within the turn may stand between the start of the turn and the rest, so all earlier messages are searched for the start.
   isCallRestored[0] ||= lacksStart && !before.some((message) => isFrom(message, start));
   if (!isCallRestored.includes(true)) return compacted;
@@ -89,7 +94,10 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   // The acknowledgement of a summary right before a restored answer would count as the start of the turn, so it is left out.
   const last = before.at(-1);
   const isWritten = last?.role === 'assistant' && !messages.some((given) => isFrom(last, given));
-  if (isWritten && restored[0]?.role === 'assistant') before.pop();
+  const startsWithCall = restored[0]?.role === 'assistant';
+  if (isWritten && startsWithCall) before.pop();
+  const question = messages[questionAt];
+  if (before.length === 0 && startsWithCall && question !== undefined) before.push(question);
   return [...before, ...restored];
 }
 

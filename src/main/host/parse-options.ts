@@ -2,7 +2,7 @@
 
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { readOptions, suggestedOption } from '../../shared/misuse.js';
+import { listOfOptions, readOptions, suggestedOption } from '../../shared/misuse.js';
 import type { OptionsElsewhere } from '../../shared/misuse.js';
 import { shownText } from '../../shared/shown-text.js';
 
@@ -34,7 +34,7 @@ export function parseOptions<Schema extends z.ZodMiniType>(
   throw new RangeError(`Invalid ${name}.\n${message}`);
 }
 
-/** Returns suggestions for unknown option names. */
+/** Returns a line for each unknown option name: what it was probably meant for, else the known ones. */
 function suggestionsFor(
   schema: z.ZodMiniType,
   { issues }: z.core.$ZodError,
@@ -43,9 +43,11 @@ function suggestionsFor(
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [];
     const known = namesAt(schema, issue.path);
-    return issue.keys.flatMap((key) => {
+    return issue.keys.map((key) => {
       const suggestion = suggestedOption(key, known, issue.path.length === 0 ? elsewhere : {});
-      return suggestion === undefined ? [] : [`By ${shownText(key)}, ${suggestion}`];
+      return suggestion === undefined
+        ? listOfOptions(known)
+        : `By ${shownText(key)}, ${suggestion}`;
     });
   });
 }

@@ -162,8 +162,8 @@ export class ContextGauge {
 
   /**
    * Counted tokens of the window that are left for the history: the context limit as strategies see it. At least 1, because their
-   * targets are shares of it. What a refused request was too long by is not subtracted: the model counts more tokens of a text than
-   * is known, and takes no less of it for that.
+   * targets are shares of it. What a refused request was too long by is not subtracted: it shows that the model counts more tokens
+   * of the same text, not that its window is smaller.
    */
   get windowTokens(): number {
     const takenTokens = this.#pendingTokens - this.#excessTokens;

@@ -90,24 +90,27 @@ export class EditGate {
   #admit(found: FoundEdit, point: LandingPoint): Admission {
     const { isForced, isBatchPoint, tokensBelowStep } = point;
     const { edits, sent, cache } = this.#options;
-    const bound = (edit: FoundEdit): FoundEdit => this.#withoutBreakingReasoning(edit, isForced);
+    const sparingReasoning = (edit: FoundEdit): FoundEdit =>
+      this.#withoutBreakingReasoning(edit, isForced);
     if (tokensBelowStep !== undefined) {
       const above = cachePrices(cache.price?.above);
-      const edit = bound(found);
+      const edit = sparingReasoning(found);
       const entry = belowStepFrom(this.#priced(edit, point), tokensBelowStep, above);
       return admitted(found, edit.limitedTo({ entry, block: 0 }), 'price-step');
     }
-    if (edits === 'every-turn') return admitted(found, bound(found), 'every-turn');
-    if (isForced) return admitted(found, bound(found), 'threshold');
+    if (edits === 'every-turn') return admitted(found, sparingReasoning(found), 'every-turn');
+    if (isForced) return admitted(found, sparingReasoning(found), 'threshold');
     const sentEntries = sent.intactEntries;
     if (edits === 'at-birth') {
       const unsent = found.limitedTo({ entry: sentEntries, block: 0 });
-      return admitted(found, bound(unsent), 'unsent');
+      return admitted(found, sparingReasoning(unsent), 'unsent');
     }
-    if (sent.isCacheCold) return admitted(found, bound(found), 'cache-cold');
-    const shrinking = bound(found.shrinkingFrom(sentEntries));
+    if (sent.isCacheCold) return admitted(found, sparingReasoning(found), 'cache-cold');
+    const shrinking = sparingReasoning(found.shrinkingFrom(sentEntries));
     // Between batch points, do not look at the held edits: their number grows with the history.
-    const worthwhile = isBatchPoint ? this.#worthwhile(bound(found), shrinking, point) : undefined;
+    const worthwhile = isBatchPoint
+      ? this.#worthwhile(sparingReasoning(found), shrinking, point)
+      : undefined;
     const landing = worthwhile ?? shrinking;
     const isUnsent = landing.firstEntry >= sentEntries;
     return admitted(found, landing, isUnsent ? 'unsent' : 'reclaims-enough');

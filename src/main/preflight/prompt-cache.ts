@@ -37,7 +37,7 @@ export class SentHistory {
   #intactEntries = 0;
   #sentAtMs = -Infinity;
   /** `#sentAtMs` by model name, because each model has its own cache. `undefined` until the model is named. */
-  readonly #sentToAtMs = new Map<string | undefined, number>();
+  readonly #sentAtMsByModel = new Map<string | undefined, number>();
   #isCached = true;
   #reclaimedTokens = 0;
   #staleReasoningFrom = Infinity;
@@ -63,7 +63,7 @@ export class SentHistory {
     this.#staleReasoningFrom = staleReasoningFrom ?? Infinity;
     if (idleMs === null) return;
     this.#sentAtMs = now() - idleMs;
-    this.#sentToAtMs.set(undefined, this.#sentAtMs);
+    this.#sentAtMsByModel.set(undefined, this.#sentAtMs);
   }
 
   /** Length of the prefix that is unchanged since it was last sent. */
@@ -81,7 +81,7 @@ export class SentHistory {
   get isExpired(): boolean {
     this.#catchUp();
     const { modelName } = this.#history;
-    const sentAtMs = this.#sentToAtMs.get(modelName) ?? this.#sentToAtMs.get(undefined);
+    const sentAtMs = this.#sentAtMsByModel.get(modelName) ?? this.#sentAtMsByModel.get(undefined);
     return this.#now() - (sentAtMs ?? -Infinity) >= this.#cache.ttlMs;
   }
 
@@ -168,9 +168,9 @@ export class SentHistory {
     this.#intactEntries = this.#history.length;
     this.#sentAtMs = this.#now();
     // If the model was named only now, earlier requests went to the same model.
-    if (this.#history.modelName !== undefined) this.#sentToAtMs.delete(undefined);
-    if (this.#sentToAtMs.size >= MAX_MODELS) this.#sentToAtMs.clear();
-    this.#sentToAtMs.set(this.#history.modelName, this.#sentAtMs);
+    if (this.#history.modelName !== undefined) this.#sentAtMsByModel.delete(undefined);
+    if (this.#sentAtMsByModel.size >= MAX_MODELS) this.#sentAtMsByModel.clear();
+    this.#sentAtMsByModel.set(this.#history.modelName, this.#sentAtMs);
   }
 
   #catchUp(): void {
@@ -185,7 +185,7 @@ export class SentHistory {
     this.#sentEntries = 0;
     this.#intactEntries = 0;
     this.#sentAtMs = -Infinity;
-    this.#sentToAtMs.clear();
+    this.#sentAtMsByModel.clear();
     this.#reclaimedTokens = 0;
     this.#staleReasoningFrom = Infinity;
   }
@@ -212,8 +212,8 @@ export interface CacheRead {
  */
 const MIN_READ_SHARE = 0.5;
 
-/** The highest minimum prompt length for caching among known models. */
-const USUAL_MIN_CACHED_TOKENS = 4_096;
+/** The highest minimum prompt length for caching among known models; assumed for the others. */
+const HIGHEST_MIN_CACHED_TOKENS = 4_096;
 
 /** Maximum length of a reported miss reason, in characters. */
 export const MAX_REASON_LENGTH = 200;
@@ -223,7 +223,7 @@ export function judgeCacheRead(read: CacheRead): CacheMissedEvent | null {
   const { formerTokens, inputTokens, readTokens, price, ttlMs, reason } = read;
   if (ttlMs === 0) return null;
   const expectedTokens = Math.min(formerTokens, inputTokens);
-  if (expectedTokens < (price?.leastCachedTokens ?? USUAL_MIN_CACHED_TOKENS)) return null;
+  if (expectedTokens < (price?.leastCachedTokens ?? HIGHEST_MIN_CACHED_TOKENS)) return null;
   if (readTokens >= expectedTokens * MIN_READ_SHARE) return null;
   const miss = { expectedTokens, readTokens, cause: causeOf(read) };
   return reason === undefined ? miss : { ...miss, reason };

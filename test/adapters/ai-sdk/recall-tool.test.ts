@@ -188,6 +188,9 @@ describe('recallTool', () => {
     const make = recallTool as (...given: readonly unknown[]) => unknown;
     // @ts-expect-error A compactor alone says nothing about whose results may be given.
     expect(() => recallTool(compactor)).toThrow(TypeError);
+    expect(() => recallTool(undefined as never)).toThrow(
+      'Expected a session or a compactor, got undefined.',
+    );
     const nobody = [
       {},
       { ...CONVERSATION, conversationId: undefined },

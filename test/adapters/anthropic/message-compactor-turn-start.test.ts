@@ -52,6 +52,19 @@ describe('restoreTurnStart', () => {
     expect(compacted).toEqual(messages);
   });
 
+  it('brings back the question and the start of the turn with such a call, if nothing else is in front of it', () => {
+    const [call, answer] = second as [MessageParam, MessageParam];
+    const aside = { type: 'text' as const, text: 'Mind b.ts.' };
+    const answered = { ...answer, content: [...(answer.content as []), aside] };
+    const left = format.rewrite(answered, new Map([[0, null]]));
+    const messages = [say('Hello.'), question, ...start, call, answered, ...third];
+
+    const compacted = restoreTurnStart([left, ...third], messages);
+
+    // A list must not start with an assistant message, nor the turn with a call without reasoning.
+    expect(compacted).toEqual([question, ...start, call, answered, ...third]);
+  });
+
   it('brings nothing back that stands before a compaction of the server', () => {
     const [call, answer] = exchange('toolu_2', 'write_file', 'a.ts', { thinking: 'I write.' });
     const block = { type: 'compaction', content: 'What was.' } as never;

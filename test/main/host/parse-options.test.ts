@@ -25,6 +25,12 @@ describe('an unknown option', () => {
     expect(() => createCompactor({ [name]: 1 })).toThrow(`By "${name}", ${suggestion}`);
   });
 
+  it('of a compactor is told the known ones if it resembles none', () => {
+    expect(() => createCompactor({ modelName: 'a' } as object)).toThrow(
+      /"modelName"\nKnown are .*contextLimit, /,
+    );
+  });
+
   it.each([
     ['edit', "did you mean 'edits'?"],
     ['shrink', "did you mean 'shrink' of `density`?"],

@@ -19,7 +19,7 @@ export const ACTION = {
   excerpt: 4,
   /** A range of the text is removed. */
   cut: 5,
-  /** Nothing: a later edit removes more of it. Of combined edits only; no plan has it. */
+  /** Nothing, because a later edit removes more of the block. Only where edits were combined, never in a plan. */
   superseded: 6,
   /** Spent texts are removed from the arguments. */
   shorten: 7,

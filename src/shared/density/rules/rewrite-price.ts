@@ -1,5 +1,6 @@
 // What an edit must save to be worth rewriting the provider's prompt cache behind it, and from
-// which entry on pruning pays. The one price formula for all batches; pure arithmetic.
+// which entry on pruning pays. The one price formula for all batches; pure arithmetic. Assumes that
+// the cache is read up to the edit; decision 24 says where a provider reads less.
 
 import { excerptTokens, PLACEHOLDER_TOKENS } from '../index/excerpt.js';
 import { hasPlaceholder, RESPONSE_FLAG } from '../index/history-columns.js';
@@ -19,7 +20,7 @@ export interface CachePrices {
 /** The usual prices, relative to uncached input; used for models whose prices are unknown. */
 export const USUAL_PRICES: CachePrices = { read: 0.1, write: 1.25 };
 
-/** How many cache reads cost the extra price of writing a token instead of reading it. */
+/** The extra price of writing a token to the cache instead of reading it, in cache reads. */
 function rewriteReads({ read, write }: CachePrices): number {
   return (write - read) / read;
 }

@@ -127,7 +127,7 @@ const NO_IDS: ReadonlySet<number> = new Set();
 /**
  * Records which results the results that stay refer to, and undoes the marks of earlier rules on those sources: otherwise, the
  * lines that the references stand for would be shown nowhere. Later calls with the name of a source keep their place, since references
- * count them: see `nameFarBack`. Of these, only the results go.
+ * count them: see `nameWithPosition`. Of these, only the results go.
  */
 function keepSources(index: HistoryIndex, marks: Marks): void {
   const { calls, responses } = index;

@@ -110,7 +110,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
       if ((spent[call] ?? 0) > 0 && marks.calls[call] === 0)
         marks.calls[call] = mark(ACTION.shorten);
     }
-    // 0 / 0 is NaN, and never reached.
+    // NaN (0 / 0) if nothing has to be rewritten and no edit ever pays: then it is never reached.
     const waits = {
       waitingTokens,
       neededTokens: Number.isNaN(neededTokens) ? Infinity : neededTokens,
