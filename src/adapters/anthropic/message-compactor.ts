@@ -61,7 +61,7 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],
   messages: readonly M[],
 ): M[] {
-  const questionAt = lastQuestion(messages);
+  const questionAt = messages.findLastIndex(isQuestion);
   const turn = messages.slice(questionAt + 1);
   const [start, answer] = turn;
   if (!startsWithReasoning(start) || start === undefined || answer === undefined) return compacted;
@@ -119,37 +119,7 @@ function partsOf(message: AnthropicMessage | undefined): readonly MessagePart[] 
   return Array.isArray(content) ? content.filter(isMessagePart) : [];
 }
 
-/** The messages of a call, and the index of the last question in them. */
-interface ReadList {
-  readonly messages: readonly AnthropicMessage[];
-  readonly question: number;
-}
-
-const NOTHING_READ: ReadList = { messages: [], question: -1 };
-
-/** The lists of the conversations' last calls, by their first message. */
-const lastLists = new WeakMap<AnthropicMessage, ReadList>();
-
-/**
- * Returns the index of the last question; -1 if there is none. A turn may have a thousand messages, so those that the last call
- * had, too, are only compared by identity.
- */
-function lastQuestion(messages: readonly AnthropicMessage[]): number {
-  const [first] = messages;
-  if (first === undefined) return -1;
-  const former = lastLists.get(first) ?? NOTHING_READ;
-  const most = Math.min(former.messages.length, messages.length);
-  let known = 0;
-  while (known < most && messages[known] === former.messages[known]) known += 1;
-  let question = messages.length - 1;
-  while (question >= known && !isQuestion(messages[question] ?? first)) question -= 1;
-  if (question < known && former.question < known) question = former.question;
-  while (question >= 0 && !isQuestion(messages[question] ?? first)) question -= 1;
-  lastLists.set(first, { messages, question });
-  return question;
-}
-
-/** Whether a message is the user's and answers no call. */
+/** Whether a message is the user's and answers no call. Allocates nothing, because it runs for all messages of a turn in each call. */
 function isQuestion({ role, content }: AnthropicMessage): boolean {
   return role === 'user' && !(Array.isArray(content) && content.some(isAnswer));
 }
