@@ -17,12 +17,11 @@ import { findInclusions } from './file-inclusions.js';
 import {
   CALL_ACCESS,
   CALL_KIND,
+  AnswerColumns,
   CallColumns,
   InclusionColumns,
   hasPlaceholder,
-  lastCallOf,
   NONE,
-  PartialColumns,
   RESPONSE_FLAG,
   ResponseColumns,
   IntColumn,
@@ -53,7 +52,7 @@ export interface ShrunkText {
 export class HistoryIndex {
   readonly calls: CallColumns = new CallColumns();
   readonly responses: ResponseColumns = new ResponseColumns();
-  readonly partials: PartialColumns = new PartialColumns();
+  readonly partials: AnswerColumns = new AnswerColumns();
   readonly inclusions: InclusionColumns = new InclusionColumns();
   /**
    * The `ai` entries (answers of the model), ascending. Empty if the scope does not need to know
@@ -210,9 +209,9 @@ export class HistoryIndex {
     return this.#unsent.shownOf(result, this.responses, mayBeSource);
   }
 
-  /** The name of the call that this response row answers, if it is among the last calls; see `lastCallOf`. */
+  /** The name of the call that this response row answers. */
   nameAt(row: number): string {
-    const call = lastCallOf(this.calls, row);
+    const call = this.responses.call.at(row);
     return call === NONE ? callName(undefined) : this.#names.textOf(this.calls.name.at(call));
   }
 
@@ -273,7 +272,7 @@ export class HistoryIndex {
     const { calls, responses, partials } = this;
     this.#ids = this.#ids.withoutUnused([calls.id, responses.id, responses.source, partials.id]);
     this.#names = this.#names.withoutUnused([calls.name]);
-    pairRows(this, this.#ids.size);
+    pairRows(this, this.idCount);
     for (let row = 0; row < calls.length; row += 1) {
       if (calls.response.at(row) === NONE) this.#openCalls.add(this.idOf(calls.id.at(row)), row);
     }
@@ -352,6 +351,7 @@ export class HistoryIndex {
     if (call !== NONE) calls.response.set(call, responses.length);
     responses.entry.push(entry);
     responses.block.push(block);
+    responses.call.push(call);
     if (this.#scope.recency) responses.tool.push(tool);
     responses.flags.push(flags);
     if (!this.#keepsIds) return;

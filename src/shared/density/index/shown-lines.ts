@@ -2,14 +2,11 @@
 // which are looked up in a hash table with chaining. Callers decide which texts may be found and which are kept.
 
 import { END, FIRST_ROWS, ShingleRows } from './shingle-rows.js';
-import { MAX_NUMBERED, numberAt, SHINGLE_LINES, shingleOf } from './text-lines.js';
+import { numberAt, SHINGLE_LINES, shingleOf } from './text-lines.js';
 import type { NumberedLines, TextLines } from './text-lines.js';
 
 /** Only this many lines from the start of a text are indexed. */
 const MAX_NOTED_LINES = 4_096;
-/** Radixes for packing: exclusive upper bounds of a text's indexed lines and of its numbered runs. */
-const MANY_LINES = 8_192;
-const MANY_RUNS = MAX_NUMBERED + 1;
 
 /** Consecutive lines of a text that an earlier one shows too. */
 export interface ShownRun {
@@ -50,12 +47,9 @@ const MAX_COMPARED = 16;
  */
 export class KnownShingles {
   #rows = new ShingleRows(FIRST_ROWS);
-  /** The text of each position, including forgotten ones. */
-  #texts: number[] = [];
   /** Rows in use, including those of forgotten texts. */
   #used = 0;
-  /** By text, its packed `Noted`: one object per text would take as much memory as several rows. */
-  readonly #noted = new Map<number, number>();
+  readonly #noted = new Map<number, Noted>();
   #size = 0;
 
   /** The number of indexed shingles and numbered runs. */
@@ -80,9 +74,9 @@ export class KnownShingles {
     const [first, end] = [firstRowOf(noted), endRowOf(noted)];
     this.#used = end;
     this.#size += end - noted.row;
-    this.#noted.set(text, packed(noted));
+    this.#noted.set(text, noted);
     const rows = this.#rows;
-    rows.texts.fill(this.#texts.push(text) - 1, noted.row, end);
+    rows.texts.fill(text, noted.row, end);
     numbered.forEach((run, at) => {
       rows.lines.set([run.first, run.end, run.number], (noted.row + at) * SHINGLE_LINES);
     });
@@ -96,7 +90,7 @@ export class KnownShingles {
   /** How many shingles of a text are indexed; `undefined` if it is unknown. */
   sizeOf(text: number): number | undefined {
     const noted = this.#noted.get(text);
-    return noted === undefined ? undefined : rowsFor(unpacked(noted).count);
+    return noted === undefined ? undefined : rowsFor(noted.count);
   }
 
   /** Renumbers a text. */
@@ -105,11 +99,10 @@ export class KnownShingles {
     if (noted === undefined || text === to) return;
     this.#noted.delete(text);
     this.#noted.set(to, noted);
-    const { row: start } = unpacked(noted);
-    const end = endRowOf(unpacked(noted));
+    const [start, end] = [noted.row, endRowOf(noted)];
     const chained: number[] = [];
     for (let row = start; row < end; row += 1) if (this.#unchain(row)) chained.push(row);
-    this.#texts[this.#rows.texts[start] ?? 0] = to;
+    this.#rows.texts.fill(to, start, end);
     for (const row of chained) this.#chain(row);
   }
 
@@ -117,8 +110,7 @@ export class KnownShingles {
     const noted = this.#noted.get(text);
     if (noted === undefined) return;
     this.#noted.delete(text);
-    const { row: start } = unpacked(noted);
-    const end = endRowOf(unpacked(noted));
+    const [start, end] = [noted.row, endRowOf(noted)];
     this.#size -= end - start;
     for (let row = start; row < end; row += 1) this.#unchain(row);
   }
@@ -127,7 +119,7 @@ export class KnownShingles {
     for (const [text, noted] of this.#noted) {
       if (texts.has(text)) continue;
       this.#noted.delete(text);
-      this.#size -= endRowOf(unpacked(noted)) - unpacked(noted).row;
+      this.#size -= endRowOf(noted) - noted.row;
     }
     this.#rebuild(0);
   }
@@ -192,7 +184,7 @@ export class KnownShingles {
     rows: ReadonlyMap<number, number>,
   ): FoundRun | undefined {
     const known = this.#textAt(row);
-    const noted = unpacked(this.#noted.get(known) ?? 0);
+    const noted = this.#noted.get(known) ?? NOT_NOTED;
     const numbered = this.#numberedIn(noted);
     const firstLine = firstRowOf(noted) * SHINGLE_LINES;
     const place = row * SHINGLE_LINES - firstLine;
@@ -225,7 +217,7 @@ export class KnownShingles {
   }
 
   #placesIn(text: number): Uint8Array {
-    const noted = unpacked(this.#noted.get(text) ?? 0);
+    const noted = this.#noted.get(text) ?? NOT_NOTED;
     const from = firstRowOf(noted) * SHINGLE_LINES;
     return this.#rows.places.subarray(from, from + noted.count);
   }
@@ -287,7 +279,7 @@ export class KnownShingles {
   }
 
   #textAt(row: number): number {
-    return this.#texts[this.#rows.texts[row] ?? 0] ?? 0;
+    return this.#rows.texts[row] ?? 0;
   }
 
   #hasLines(row: number, lines: Int32Array, at: number): boolean {
@@ -309,14 +301,12 @@ export class KnownShingles {
     const noted = [...this.#noted].sort(([a], [b]) => a - b);
     const needed = this.#size + rows;
     this.#rows = new ShingleRows(Math.max(FIRST_ROWS, needed + (needed >> 3)));
-    this.#texts = [];
     this.#used = 0;
-    for (const [text, place] of noted) {
-      const kept = unpacked(place);
+    for (const [text, kept] of noted) {
       const [from, start] = [kept.row, this.#used];
       const count = endRowOf(kept) - from;
       this.#used += count;
-      this.#rows.texts.fill(this.#texts.push(text) - 1, start, this.#used);
+      this.#rows.texts.fill(text, start, this.#used);
       const taken = former.lines.subarray(from * SHINGLE_LINES, (from + count) * SHINGLE_LINES);
       this.#rows.lines.set(taken, start * SHINGLE_LINES);
       const places = former.places.subarray(from * SHINGLE_LINES, (from + count) * SHINGLE_LINES);
@@ -324,7 +314,7 @@ export class KnownShingles {
       for (let row = 0; row < count; row += 1) {
         if (former.next[from + row] !== former.unchained) this.#chain(start + row);
       }
-      this.#noted.set(text, packed({ ...kept, row: start }));
+      this.#noted.set(text, { ...kept, row: start });
     }
   }
 }
@@ -355,18 +345,7 @@ interface Noted {
   readonly count: number;
 }
 
-function packed({ row, runs, count }: Noted): number {
-  return (row * MANY_RUNS + runs) * MANY_LINES + count;
-}
-
-function unpacked(noted: number): Noted {
-  const rowAndRuns = Math.floor(noted / MANY_LINES);
-  return {
-    row: Math.floor(rowAndRuns / MANY_RUNS),
-    runs: rowAndRuns % MANY_RUNS,
-    count: noted % MANY_LINES,
-  };
-}
+const NOT_NOTED: Noted = { row: 0, runs: 0, count: 0 };
 
 /** The row of its first shingle. */
 function firstRowOf({ row, runs }: Noted): number {

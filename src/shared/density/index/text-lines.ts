@@ -36,7 +36,7 @@ export interface NumberedLines {
 }
 
 /** Only the first runs of numbered lines are recognized. */
-export const MAX_NUMBERED = 7;
+const MAX_NUMBERED = 7;
 const BLANK = 0x20;
 /** After a number that ends with one of these (colon, bar), a blank may belong to the number. */
 const MAY_HAVE_BLANK: ReadonlySet<number> = new Set([0x3a, 0x7c]);

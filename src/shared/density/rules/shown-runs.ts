@@ -82,12 +82,8 @@ function describeRuns(
  */
 function laterCalls({ calls, responses }: HistoryIndex, row: number, later: number): number {
   const end = firstRowFrom(calls.entry, responses.entry.at(later) + 1);
-  const first = Math.max(0, end - MAX_CALLS_BACK);
-  let own = end - 1;
-  while (own >= first && calls.response.at(own) !== later) own -= 1;
-  let source = own - 1;
-  while (source >= first && calls.response.at(source) !== row) source -= 1;
-  if (source < first) return 0;
+  const [source, own] = [responses.call.at(row), responses.call.at(later)];
+  if (source < Math.max(0, end - MAX_CALLS_BACK)) return 0;
   let count = 0;
   for (let call = source + 1; call < own; call += 1) {
     if (calls.name.at(call) === calls.name.at(source)) count += 1;
