@@ -12,7 +12,7 @@ import type { ToolUse } from '../../tool-use.js';
 import { callUse } from './call-use.js';
 import type { CallUse } from './call-use.js';
 import { NO_SIGNATURE, signatureOf } from './hash.js';
-import { isExcerpt, isExcerptible, spendableText, spendableTokens } from './excerpt.js';
+import { isExcerpt, isExcerptible } from './excerpt.js';
 import { findInclusions } from './file-inclusions.js';
 import {
   CALL_ACCESS,
@@ -33,6 +33,7 @@ import { numberIn, PathTable, TextTable } from './text-table.js';
 import { REACH_RESULTS, UnsentResults } from './unsent-results.js';
 import type { ComparedLines, EntryPlace } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
+import { spendableTokens } from './spent-text.js';
 import { firstRowFrom, stretchesOfRows, type EntryStretches } from './stretches.js';
 
 /** The index of the chosen entries, and which rows of the former index its rows were copied from. */
@@ -299,7 +300,10 @@ export class HistoryIndex {
   #noteUse(call: ToolCallBlock, { access, kind, lines, command }: CallUse): void {
     const { calls } = this;
     calls.kind.push(kind);
-    calls.spendable.push(kind === CALL_KIND.write ? spendableIn(call, access) : 0);
+    const isWholeFile = access === CALL_ACCESS.writeWhole;
+    calls.spendable.push(
+      kind === CALL_KIND.write ? spendableTokens(call.parameters, isWholeFile) : 0,
+    );
     calls.firstLine.push(lines?.first ?? NONE);
     calls.lastLine.push(lines?.last ?? NONE);
     // Reads of known lines are compared by lines. Writes, and calls for more output of a command, never repeat an earlier call.
@@ -380,12 +384,6 @@ export class HistoryIndex {
       inclusions.groupClose.push(isText ? NONE : found.group.close);
     }
   }
-}
-
-/** Content can be spent only in whole-file writes, replaced text only in partial ones. */
-function spendableIn({ parameters }: ToolCallBlock, access: number): number {
-  const text = access === CALL_ACCESS.writeWhole ? 'content' : 'replaced';
-  return spendableText(parameters) === text ? spendableTokens(parameters) : 0;
 }
 
 const PLACEHOLDER_FLAGS = {
