@@ -33,13 +33,11 @@ interface FoundRun extends ShownRun {
   readonly behind: number;
 }
 
-/** Two runs count as consecutive if the source has at most this many lines between them. */
-const MAX_BETWEEN = 12;
 /** A run counts as in its place if it is off by at most this many lines, because hosts add lines around a text. */
 const MAX_OFFSET_LINES = 3;
 
-/** At most this many texts that contain a shingle are compared. */
-const MAX_COMPARED = 16;
+/** At most this many texts that contain a shingle are tried. */
+const MAX_TRIED = 16;
 
 /**
  * The indexed lines of one history's results. Texts are identified by numbers that ascend in history order. A text occupies
@@ -125,7 +123,7 @@ export class KnownShingles {
   }
 
   /**
-   * Returns the runs of lines of a text that other texts show: ascending, disjoint, each as long as possible.
+   * Returns the runs of lines of a text that other texts show: ascending, disjoint, each as long as its text goes on alike.
    *
    * @param rows by number of each text that may be referred to, the row of its result; rows ascend with the numbers
    */
@@ -134,26 +132,24 @@ export class KnownShingles {
     for (const known of rows.keys()) firstText = Math.min(firstText, known);
     if (firstText === Infinity) return [];
     const runs: ShownRun[] = [];
-    let last: FoundRun | undefined;
+    let end = 0;
     for (let at = 0; at < text.shingles.length;) {
-      const found = this.#longestRun(text, at, last?.end ?? 0, firstText, rows);
+      const found = this.#newestRun(text, at, end, firstText, rows);
       if (found !== undefined) {
         const { text: known, before, behind, ...run } = found;
-        const isHardToFind = !('sourceNumber' in run) && !isWhereExpected(text, found, last);
+        const isHardToFind = !('sourceNumber' in run) && !isWhereExpected(text, found);
         runs.push(
           isHardToFind ? { ...run, sourceIndex: before, places: this.#placesIn(known) } : run,
         );
-        last = found;
+        end = found.end;
       }
       at = found?.end ?? at + 1;
     }
     return runs;
   }
 
-  /**
-   * Returns the longest run among the newest `MAX_COMPARED` texts with the shingle at `at`; of equally long runs, the oldest.
-   */
-  #longestRun(
+  /** Returns the run of the newest text with the shingle at `at`. */
+  #newestRun(
     text: TextLines,
     at: number,
     from: number,
@@ -162,17 +158,16 @@ export class KnownShingles {
   ): FoundRun | undefined {
     const shingle = text.shingles[at] ?? 0;
     if (shingle === 0) return undefined;
-    let longest: FoundRun | undefined;
-    let compared = 0;
+    let tried = 0;
     for (let row = this.#firstOf(shingle); row >= 0; row = this.#nextOf(row)) {
       const known = this.#textAt(row);
-      if (known < firstText || compared === MAX_COMPARED) break;
+      if (known < firstText || tried === MAX_TRIED) break;
       if (!this.#hasLines(row, text.lines, at) || !rows.has(known)) continue;
-      compared += 1;
+      tried += 1;
       const run = this.#runAround(text, at, row, from, rows);
-      if (run !== undefined && lengthOf(run) >= lengthOf(longest)) longest = run;
+      if (run !== undefined) return run;
     }
-    return longest;
+    return undefined;
   }
 
   /** Extends a match in both directions while the lines and their numbering agree. */
@@ -321,21 +316,14 @@ export class KnownShingles {
 
 /**
  * Whether a run is in the source where a reader would look for it: under the same line numbers, as far from the start or the end as
- * here, shortly after the previous run, or alone.
+ * here, or alone.
  */
-function isWhereExpected(text: TextLines, run: FoundRun, last: FoundRun | undefined): boolean {
+function isWhereExpected(text: TextLines, run: FoundRun): boolean {
   if (numberAt(text.numbered, run.start) !== null) return true;
   const isNear = (there: number, here: number): boolean =>
     Math.abs(there - here) <= MAX_OFFSET_LINES;
   if (isNear(run.before, run.start) || isNear(run.behind, text.count - run.end)) return true;
-  if (run.before + run.behind <= MAX_OFFSET_LINES) return true;
-  if (last?.row !== run.row) return false;
-  const between = run.before - last.before - (last.end - last.start);
-  return between >= 0 && between <= MAX_BETWEEN;
-}
-
-function lengthOf(run: ShownRun | undefined): number {
-  return run === undefined ? 0 : run.end - run.start;
+  return run.before + run.behind <= MAX_OFFSET_LINES;
 }
 
 /** The location of a text: its first row, its number of numbered runs, and its number of indexed lines. */
