@@ -3,7 +3,7 @@
 
 import { END, FIRST_ROWS, ShingleRows } from './shingle-rows.js';
 import { numberAt, SHINGLE_LINES, shingleOf } from './text-lines.js';
-import type { NumberedLines, TextLines } from './text-lines.js';
+import type { TextLines } from './text-lines.js';
 
 /** Only this many lines from the start of a text are indexed. */
 const MAX_NOTED_LINES = 4_096;
@@ -41,7 +41,7 @@ const MAX_TRIED = 16;
 
 /**
  * The indexed lines of one history's results. Texts are identified by numbers that ascend in history order. A text occupies
- * consecutive rows: first one per numbered run, then one per shingle. Each chain starts with the newest text.
+ * consecutive rows, one per shingle. Each chain starts with the newest text.
  */
 export class KnownShingles {
   #rows = new ShingleRows(FIRST_ROWS);
@@ -50,7 +50,7 @@ export class KnownShingles {
   readonly #noted = new Map<number, Noted>();
   #size = 0;
 
-  /** The number of indexed shingles and numbered runs. */
+  /** The number of indexed shingles. */
   get size(): number {
     return this.#size;
   }
@@ -67,17 +67,14 @@ export class KnownShingles {
    */
   note(text: number, { lines, shingles, numbered }: TextLines, places?: Uint8Array): void {
     const count = Math.min(lines.length, MAX_NOTED_LINES);
-    this.#reserve(numbered.length + rowsFor(count));
-    const noted: Noted = { row: this.#used, runs: numbered.length, count };
-    const [first, end] = [firstRowOf(noted), endRowOf(noted)];
+    this.#reserve(rowsFor(count));
+    const noted: Noted = { row: this.#used, count, numbered };
+    const [first, end] = [noted.row, endRowOf(noted)];
     this.#used = end;
-    this.#size += end - noted.row;
+    this.#size += end - first;
     this.#noted.set(text, noted);
     const rows = this.#rows;
-    rows.texts.fill(text, noted.row, end);
-    numbered.forEach((run, at) => {
-      rows.lines.set([run.first, run.end, run.number], (noted.row + at) * SHINGLE_LINES);
-    });
+    rows.texts.fill(text, first, end);
     rows.lines.set(lines.subarray(0, count), first * SHINGLE_LINES);
     if (places !== undefined) rows.places.set(places.subarray(0, count), first * SHINGLE_LINES);
     for (let at = 0; at + SHINGLE_LINES <= count; at += SHINGLE_LINES) {
@@ -180,8 +177,8 @@ export class KnownShingles {
   ): FoundRun | undefined {
     const known = this.#textAt(row);
     const noted = this.#noted.get(known) ?? NOT_NOTED;
-    const numbered = this.#numberedIn(noted);
-    const firstLine = firstRowOf(noted) * SHINGLE_LINES;
+    const { numbered } = noted;
+    const firstLine = noted.row * SHINGLE_LINES;
     const place = row * SHINGLE_LINES - firstLine;
     const [here, there] = [numberAt(text.numbered, at), numberAt(numbered, place)];
     const isNumberedAlike = (step: number): boolean => {
@@ -213,19 +210,8 @@ export class KnownShingles {
 
   #placesIn(text: number): Uint8Array {
     const noted = this.#noted.get(text) ?? NOT_NOTED;
-    const from = firstRowOf(noted) * SHINGLE_LINES;
+    const from = noted.row * SHINGLE_LINES;
     return this.#rows.places.subarray(from, from + noted.count);
-  }
-
-  #numberedIn({ row, runs }: Noted): readonly NumberedLines[] {
-    return Array.from({ length: runs }, (_, at) => {
-      const from = (row + at) * SHINGLE_LINES;
-      const [first = 0, end = 0, number = 0] = this.#rows.lines.subarray(
-        from,
-        from + SHINGLE_LINES,
-      );
-      return { first, end, number };
-    });
   }
 
   /** Adds a row to its chain, unless the chain already has this shingle of the same text. */
@@ -326,22 +312,16 @@ function isWhereExpected(text: TextLines, run: FoundRun): boolean {
   return run.before + run.behind <= MAX_OFFSET_LINES;
 }
 
-/** The location of a text: its first row, its number of numbered runs, and its number of indexed lines. */
-interface Noted {
+/** An indexed text: its first row, how many of its lines are indexed, and which of its lines are numbered. */
+interface Noted extends Pick<TextLines, 'numbered'> {
   readonly row: number;
-  readonly runs: number;
   readonly count: number;
 }
 
-const NOT_NOTED: Noted = { row: 0, runs: 0, count: 0 };
+const NOT_NOTED: Noted = { row: 0, count: 0, numbered: [] };
 
-/** The row of its first shingle. */
-function firstRowOf({ row, runs }: Noted): number {
-  return row + runs;
-}
-
-function endRowOf(noted: Noted): number {
-  return firstRowOf(noted) + rowsFor(noted.count);
+function endRowOf({ row, count }: Noted): number {
+  return row + rowsFor(count);
 }
 
 function rowsFor(lines: number): number {
