@@ -2,7 +2,7 @@
 // Writes the summary lines that replace results.
 
 import { placeholderOf } from '../shared/density.js';
-import { callsOfResponses, NONE, IntColumn } from '../shared/density/index/history-columns.js';
+import { NONE, IntColumn } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
 import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';
@@ -28,15 +28,14 @@ export function planResidentCompression(
   const tailStart = findTailStart(outline, preserveThreshold);
   const tokens = Int32Array.from(curated.entries, (entry) => facts.entryTokens.at(entry));
   const lines = new Map<number, string>();
-  const { calls, responses } = index;
-  const callOf = callsOfResponses(calls, responses);
+  const { responses } = index;
   for (let row = 0; row < responses.length; row += 1) {
     const entry = curated.indices[responses.entry.at(row)] ?? NONE;
     if (entry >= tailStart) break;
     const digest = facts.digestOfResponse(row);
     if (digest === undefined) return null;
     if (digest.isSummary) continue;
-    const call = callOf[row] ?? NONE;
+    const call = responses.call.at(row);
     const line = summaryLine(
       digest,
       call === NONE ? undefined : { key: facts.keyOfCall(call) },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { callName, keyOfCall } from '../../src/shared/call-name.js';
 import { toolCall } from '../../src/shared/content.js';
-import { withoutSpentText } from '../../src/shared/density/index/excerpt.js';
+import { withoutSpentText } from '../../src/shared/density/index/spent-text.js';
 
 describe('keyOfCall', () => {
   it('is on one line and no longer than can be seen', () => {

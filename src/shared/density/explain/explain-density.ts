@@ -19,7 +19,7 @@ import type {
 import type { BlockPlace, CallPlace, CallPurpose, DensityVerdict } from '../rules/finding.js';
 import { isExcerpt } from '../index/excerpt.js';
 import { findInclusions } from '../index/file-inclusions.js';
-import { CALL_KIND, callsOfResponses, NONE } from '../index/history-columns.js';
+import { CALL_KIND, NONE } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
 import type { IntColumn } from '../index/history-columns.js';
 import { firstRowFrom } from '../index/stretches.js';
@@ -114,22 +114,20 @@ class Explainer {
   readonly #index: HistoryIndex;
   readonly #marked: MarkedHistory;
   readonly #removed: ReadonlySet<number>;
-  readonly #callOf: Int32Array;
   readonly #places: RowPlaces;
 
   constructor(history: readonly IContent[], config: DensityConfig) {
     // Also index calls if no rule needs them: they tell what their results are.
     const index = new HistoryIndex({ ...scopeOfPass(config), calls: true });
     index.extend(history);
-    const { calls, responses, inclusions } = index;
+    const { calls, inclusions } = index;
     this.#history = history;
     this.#config = config;
     this.#index = index;
-    this.#marked = markHistory(index, config, true);
+    this.#marked = markHistory(index, config);
     const { plan, texts } = withTexts(planMarked(index, this.#marked.marks), index);
     this.result = materializeDensityPlan(plan, history, config, texts);
     this.#removed = new Set(this.result.removals);
-    this.#callOf = callsOfResponses(calls, responses);
     this.#places = {
       callAt: (row) => (row === NONE ? null : this.#callPlace(placeOf(calls, row))),
       inclusionAt: (row) => (row === NONE ? null : placeOf(inclusions, row)),
@@ -199,7 +197,7 @@ class Explainer {
   }
 
   #explainResponse(response: ToolResponseBlock, row: number): [About, Verdict] {
-    const call = this.#callOf[row] ?? NONE;
+    const call = this.#index.responses.call.at(row);
     const { callId, toolName } = response;
     const partner = call === NONE ? null : placeOf(this.#index.calls, call);
     const block = partner && this.#blockAt(partner);

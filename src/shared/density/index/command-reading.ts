@@ -36,20 +36,11 @@ const DIRECTORY =
 const WORKING_DIRECTORY = /\b(?:workdir|cwd)\\?["']?\s*:\s*\\?["']([^"'\\]+)/;
 const ABSOLUTE = /^(?:[A-Za-z]:)?\//;
 const HERE_DOCUMENT = /<<-?\s*\\?["']?\w+/;
-/** The start of a command that reads a file directly, or gets it from `cat` or `nl` through a pipe. */
-const ON_FILE = /(?:^|[;&(\n"'`{])[ \t]*(?:(?:cat|nl)(?:[ \t]+-\w+)*[ \t]+[^\s|;&]+[ \t]*\|[ \t]*)?/
-  .source;
-/** A single range of `sed -n`. */
-const SED_LINES = new RegExp(
-  String.raw`${ON_FILE}sed\s+-n\s+\\?["']?(\d+)(?:,(\d+))?p(?!\w|\s*;)`,
-  'g',
-);
-const HEAD_LINES = new RegExp(String.raw`${ON_FILE}head[ \t]+(?:-n[ \t]*|-)(\d+)\b`);
+/** A single range of `sed -n`, which reads a file directly, or gets it from `cat` or `nl` through a pipe. */
+const SED_LINES =
+  /(?:^|[;&(\n"'`{])[ \t]*(?:(?:cat|nl)(?:[ \t]+-\w+)*[ \t]+[^\s|;&]+[ \t]*\|[ \t]*)?sed\s+-n\s+\\?["']?(\d+)(?:,(\d+))?p(?!\w|\s*;)/g;
 /** A pipe after the command: the next program filters what is shown. */
 const PIPED = /(?<!\|)\|(?!\|)/;
-const ONE_FILE = /^\s*(?:cat|nl|type|gc|Get-Content)(?:\s+-[a-z]+)*\s+[^\s-]\S*(?:\s+-Raw)?\s*$/i;
-const SELECTED_LINES =
-  /^\s*(?:cat|gc|Get-Content)\s[^|;\n]*\|\s*Select(?:-Object)?(?:\s+-Skip\s+(\d+))?\s+-First\s+(\d+)(?:\s+-Skip\s+(\d+))?\s*$/i;
 
 /**
  * Returns what a command is for. Patches in the `apply_patch` format name their files in headers;
@@ -127,27 +118,13 @@ function withoutDirectories(text: string): string {
   return text.replace(DIRECTORY, ' ').replace(WORKING_DIRECTORY, ' ');
 }
 
+/** The lines that the only `sed -n` of a command prints, unless another program filters them. */
 function linesShown(text: string): LineRange | undefined {
   const [range, another] = text.matchAll(SED_LINES);
-  if (range !== undefined) {
-    const [, first, last = first] = range;
-    const isWhole = another === undefined && !isFilteredBehind(range, text);
-    return isWhole ? rangeOf(Number(first), Number(last)) : undefined;
-  }
-  const head = HEAD_LINES.exec(text);
-  if (head !== null) {
-    return isFilteredBehind(head, text) ? undefined : rangeOf(1, Number(head[1]));
-  }
-  const selected = SELECTED_LINES.exec(text);
-  if (selected !== null) {
-    const [, before, count, after = before ?? 0] = selected;
-    return rangeOf(Number(after) + 1, Number(after) + Number(count));
-  }
-  return ONE_FILE.test(text) ? WHOLE_FILE : undefined;
-}
-
-function isFilteredBehind({ 0: shown, index }: RegExpExecArray, text: string): boolean {
-  return PIPED.test(text.slice(index + shown.length));
+  if (range === undefined || another !== undefined) return undefined;
+  const { 0: shown, 1: first, 2: last = first, index } = range;
+  const isFiltered = PIPED.test(text.slice(index + shown.length));
+  return isFiltered ? undefined : rangeOf(Number(first), Number(last));
 }
 
 /** Lines counted from 1, both ends inclusive. */

@@ -1,8 +1,6 @@
-// Builds what replaces pruned payloads: for a result, an excerpt below the placeholder with its names,
-// paths, failures and outcome; for the arguments of a write, notes in place of spent texts. Pure
+// Builds what replaces a pruned result: an excerpt below the placeholder with its names, paths, failures and outcome. Pure
 // functions that read a bounded part of the payload.
 
-import { SPENT_TEXT } from '../../call-name.js';
 import type { ToolResponseBlock } from '../../content.js';
 import { exitCodeOf, hasFailed, isOfHost, printedIn } from '../../outcome.js';
 import { EXCERPT, isExcerptText, placeholderKind } from '../../placeholder.js';
@@ -19,8 +17,6 @@ import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.
 import { identityFields, nextPageIn } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
 import { readableText, withMembersInLines } from './readable-text.js';
-import { asRecord } from '../../json.js';
-import type { JsonRecord } from '../../json.js';
 
 /** Results with fewer estimated tokens get no excerpt. */
 const MIN_TOKENS = 40;
@@ -32,6 +28,8 @@ const MAX_NAMES_LENGTH = 400;
 /** Failure lines that are quoted, and UTF-16 units of each. */
 const MAX_FAILURES = 2;
 const MAX_FAILURE_LENGTH = 120;
+/** Lines that report a failure of which the distinct ones are sought. */
+const MAX_REPORTS = 100;
 /** Length of the outcome in UTF-16 units: a share of the result, with a maximum. JSON gets more, because it repeats its keys. */
 const OUTCOME_SHARE = 0.25;
 const MAX_OUTCOME_LENGTH = 100;
@@ -229,9 +227,11 @@ function failuresIn(text: string): readonly string[] {
   if (!mayReportFailure(text.slice(0, MAX_SEEN))) return [];
   const lines = seenLines(text);
   const headings: string[] = [];
+  let reports = 0;
   for (const [at, line] of lines.entries()) {
     if (!reportsFailure(line.slice(0, MAX_SCANNED_OF_LINE)) || endOfNumber(line, 0) !== -1)
       continue;
+    if (++reports > MAX_REPORTS) break;
     const said = failureAt(lines, at);
     if (HEADING.test(said)) headings.push(said);
     else if (failures.add(said).size === MAX_FAILURES) break;
@@ -302,95 +302,4 @@ export function isExcerpt(result: unknown): boolean {
 export function excerptStandIn(result: unknown): unknown {
   if (isExcerptible(result)) return LONG_RESULT;
   return isExcerpt(result) ? OLD_EXCERPT : '';
-}
-
-/** Parameters for text that an edit replaces, by the names that agents use. */
-const REPLACED_KEYS: ReadonlySet<string> = new Set([
-  ...['old_string', 'old_str', 'old_text', 'oldString', 'oldText', 'old'],
-]);
-/** Parameters for the whole content of a file. */
-const CONTENT_KEYS: ReadonlySet<string> = new Set(['content', 'contents', 'file_text']);
-/** A list of edits in one call. */
-const EDITS_KEY = 'edits';
-const PATCH = '*** Begin Patch';
-const REMOVED_LINES = /(?:^-.*\n)+/gm;
-
-/** Shorter texts are never left out. In UTF-16 units. */
-const MIN_SPENT_LENGTH = 160;
-const MAX_EDITS = 1_000;
-
-/** Which texts of a write can become useless: the text that an edit replaced, or the content that was written. */
-export type SpendableText = 'replaced' | 'content';
-
-/** The notes that replace spent texts. They claim nothing about the file, which may contain the text still or again. */
-const LEFT_OUT: Readonly<Record<SpendableText, string>> = {
-  replaced: `${SPENT_TEXT}what this edit has replaced]`,
-  content: `${SPENT_TEXT}written or read again since]`,
-};
-
-/** Which texts of a call can become spent: replaced text for edits and patches, content for other writes. */
-export function spendableText(parameters: unknown): SpendableText {
-  const values = asRecord(parameters) ?? {};
-  const replaces = Object.entries(values).some(
-    ([key, value]) => REPLACED_KEYS.has(key) || key === EDITS_KEY || isPatch(value),
-  );
-  return replaces ? 'replaced' : 'content';
-}
-
-/** Estimates the tokens that `withoutSpentText` saves. */
-export function spendableTokens(parameters: unknown): number {
-  let length = 0;
-  const note = LEFT_OUT[spendableText(parameters)];
-  mapSpendable(parameters, (text) => {
-    length += text.length - note.length;
-    return text;
-  });
-  return tokensOfCharacters(length);
-}
-
-/** Replaces the spendable texts in arguments by a short note. Fields and their types stay. */
-export function withoutSpentText(parameters: unknown): unknown {
-  const note = LEFT_OUT[spendableText(parameters)];
-  return mapSpendable(parameters, () => note);
-}
-
-function mapSpendable(parameters: unknown, replace: (text: string) => string): unknown {
-  const values = asRecord(parameters);
-  if (values === undefined) return parameters;
-  const keys = spendableText(values) === 'replaced' ? REPLACED_KEYS : CONTENT_KEYS;
-  const edits = values[EDITS_KEY];
-  const isList = keys === REPLACED_KEYS && Array.isArray(edits) && edits.length <= MAX_EDITS;
-  return {
-    ...mapTexts(values, keys, replace),
-    ...(isList && {
-      [EDITS_KEY]: edits.map((edit: unknown) => {
-        const fields = asRecord(edit);
-        return fields === undefined ? edit : mapTexts(fields, keys, replace);
-      }),
-    }),
-  };
-}
-
-function mapTexts(
-  values: JsonRecord,
-  keys: ReadonlySet<string>,
-  replace: (text: string) => string,
-): JsonRecord {
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => {
-      if (typeof value !== 'string' || value.length < MIN_SPENT_LENGTH) return [key, value];
-      if (keys.has(key)) return [key, replace(value)];
-      if (!isPatch(value)) return [key, value];
-      return [
-        key,
-        value.replace(REMOVED_LINES, (lines) =>
-          lines.length < MIN_SPENT_LENGTH ? lines : `-${replace(lines.slice(1, -1))}\n`,
-        ),
-      ];
-    }),
-  );
-}
-
-function isPatch(value: unknown): value is string {
-  return typeof value === 'string' && value.includes(PATCH);
 }

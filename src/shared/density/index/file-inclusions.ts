@@ -210,15 +210,12 @@ const PUNCTUATION = '.,;:!?)]}>\'"`*';
  * dot, with and without trailing punctuation.
  */
 export function filesAskedFor(words: string, workspaceRoot: string): ReadonlySet<string> {
-  const files = new Set<string>();
+  const spellings = new Set<string>();
   for (const [, quoted, bare = ''] of words.matchAll(MENTION)) {
     const names = quoted === undefined ? [bare, withoutPunctuation(bare)] : [quoted];
-    for (const name of names) {
-      files.add(pathKey(workspaceRoot, name));
-      files.add(pathKey(workspaceRoot, name.replace(ESCAPE, '$1')));
-    }
+    for (const name of names) spellings.add(name).add(name.replace(ESCAPE, '$1'));
   }
-  return files;
+  return new Set(Array.from(spellings, (name) => pathKey(workspaceRoot, name)));
 }
 
 function withoutPunctuation(name: string): string {

@@ -204,27 +204,6 @@ export class CallColumns extends BlockColumns {
   }
 }
 
-/** How many of the last calls `lastCallOf` searches. */
-const MAX_BACK = 2_000;
-
-/** The row of the call that a response answers, or `NONE` if it is not among the last `MAX_BACK` calls. */
-export function lastCallOf(calls: CallColumns, response: number): number {
-  const first = Math.max(0, calls.length - MAX_BACK);
-  let call = calls.length - 1;
-  while (call >= first && calls.response.at(call) !== response) call -= 1;
-  return call < first ? NONE : call;
-}
-
-/** By response, the row of the call it answers, or `NONE`. */
-export function callsOfResponses(calls: CallColumns, responses: ResponseColumns): Int32Array {
-  const callOf = new Int32Array(responses.length).fill(NONE);
-  for (let call = 0; call < calls.length; call += 1) {
-    const response = calls.response.at(call);
-    if (response !== NONE) callOf[response] = call;
-  }
-  return callOf;
-}
-
 /** The positions of these rows' paths. */
 function stretchesOfPaths(pathCount: IntColumn, rows: readonly Stretch[]): readonly Stretch[] {
   const firstPaths = new Int32Array(pathCount.length + 1);
@@ -240,8 +219,25 @@ function stretchesOfPaths(pathCount: IntColumn, rows: readonly Stretch[]): reado
   }));
 }
 
-/** One row per complete tool response in a `tool` entry. */
-export class ResponseColumns extends BlockColumns {
+/**
+ * One row per tool response in a `tool` entry. Those of tools that still run have a table of their own, only if the history may be
+ * rewritten.
+ */
+export class AnswerColumns extends BlockColumns {
+  /** The row of the call it answers, or `NONE`. */
+  readonly call: IntColumn = new IntColumn();
+  /** Id numbers of the calls; empty if the index keeps no ids. */
+  readonly id: IntColumn = new IntColumn();
+
+  /** Appends rows of another history's table, not yet paired with calls. */
+  override pushRows(from: this, rows: readonly Stretch[]): void {
+    super.pushRows(from, rows, [this.call]);
+    this.call.pushRepeated(NONE, this.length - this.call.length);
+  }
+}
+
+/** One row per complete tool response. */
+export class ResponseColumns extends AnswerColumns {
   /** Tool ids; empty without `recency` in the scope. */
   readonly tool: IntColumn = new IntColumn();
   /** Bits of `RESPONSE_FLAG`. */
@@ -260,25 +256,6 @@ export class ResponseColumns extends BlockColumns {
    * `NONE`.
    */
   readonly source: IntColumn = new IntColumn();
-  /** Id numbers of the answered calls; empty if the index keeps no ids. */
-  readonly id: IntColumn = new IntColumn();
-}
-
-/**
- * One row per response of a tool that still runs, in history order; only if the history may be
- * rewritten.
- */
-export class PartialColumns extends BlockColumns {
-  /** The row of its call, or `NONE`. */
-  readonly call: IntColumn = new IntColumn();
-  /** The id number of its call. */
-  readonly id: IntColumn = new IntColumn();
-
-  /** Appends rows of another history's table, not yet paired with calls. */
-  override pushRows(from: this, rows: readonly Stretch[]): void {
-    super.pushRows(from, rows, [this.call]);
-    this.call.pushRepeated(NONE, this.length - this.call.length);
-  }
 }
 
 /** One row per file inclusion in a `human` entry. */

@@ -12,17 +12,16 @@ import type { ToolUse } from '../../tool-use.js';
 import { callUse } from './call-use.js';
 import type { CallUse } from './call-use.js';
 import { NO_SIGNATURE, signatureOf } from './hash.js';
-import { isExcerpt, isExcerptible, spendableText, spendableTokens } from './excerpt.js';
+import { isExcerpt, isExcerptible } from './excerpt.js';
 import { findInclusions } from './file-inclusions.js';
 import {
   CALL_ACCESS,
   CALL_KIND,
+  AnswerColumns,
   CallColumns,
   InclusionColumns,
   hasPlaceholder,
-  lastCallOf,
   NONE,
-  PartialColumns,
   RESPONSE_FLAG,
   ResponseColumns,
   IntColumn,
@@ -34,6 +33,7 @@ import { numberIn, PathTable, TextTable } from './text-table.js';
 import { REACH_RESULTS, UnsentResults } from './unsent-results.js';
 import type { ComparedLines, EntryPlace } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
+import { spendableTokens } from './spent-text.js';
 import { firstRowFrom, stretchesOfRows, type EntryStretches } from './stretches.js';
 
 /** The index of the chosen entries, and which rows of the former index its rows were copied from. */
@@ -53,7 +53,7 @@ export interface ShrunkText {
 export class HistoryIndex {
   readonly calls: CallColumns = new CallColumns();
   readonly responses: ResponseColumns = new ResponseColumns();
-  readonly partials: PartialColumns = new PartialColumns();
+  readonly partials: AnswerColumns = new AnswerColumns();
   readonly inclusions: InclusionColumns = new InclusionColumns();
   /**
    * The `ai` entries (answers of the model), ascending. Empty if the scope does not need to know
@@ -210,9 +210,9 @@ export class HistoryIndex {
     return this.#unsent.shownOf(result, this.responses, mayBeSource);
   }
 
-  /** The name of the call that this response row answers, if it is among the last calls; see `lastCallOf`. */
+  /** The name of the call that this response row answers. */
   nameAt(row: number): string {
-    const call = lastCallOf(this.calls, row);
+    const call = this.responses.call.at(row);
     return call === NONE ? callName(undefined) : this.#names.textOf(this.calls.name.at(call));
   }
 
@@ -273,7 +273,7 @@ export class HistoryIndex {
     const { calls, responses, partials } = this;
     this.#ids = this.#ids.withoutUnused([calls.id, responses.id, responses.source, partials.id]);
     this.#names = this.#names.withoutUnused([calls.name]);
-    pairRows(this, this.#ids.size);
+    pairRows(this, this.idCount);
     for (let row = 0; row < calls.length; row += 1) {
       if (calls.response.at(row) === NONE) this.#openCalls.add(this.idOf(calls.id.at(row)), row);
     }
@@ -300,7 +300,10 @@ export class HistoryIndex {
   #noteUse(call: ToolCallBlock, { access, kind, lines, command }: CallUse): void {
     const { calls } = this;
     calls.kind.push(kind);
-    calls.spendable.push(kind === CALL_KIND.write ? spendableIn(call, access) : 0);
+    const isWholeFile = access === CALL_ACCESS.writeWhole;
+    calls.spendable.push(
+      kind === CALL_KIND.write ? spendableTokens(call.parameters, isWholeFile) : 0,
+    );
     calls.firstLine.push(lines?.first ?? NONE);
     calls.lastLine.push(lines?.last ?? NONE);
     // Reads of known lines are compared by lines. Writes, and calls for more output of a command, never repeat an earlier call.
@@ -352,6 +355,7 @@ export class HistoryIndex {
     if (call !== NONE) calls.response.set(call, responses.length);
     responses.entry.push(entry);
     responses.block.push(block);
+    responses.call.push(call);
     if (this.#scope.recency) responses.tool.push(tool);
     responses.flags.push(flags);
     if (!this.#keepsIds) return;
@@ -380,12 +384,6 @@ export class HistoryIndex {
       inclusions.groupClose.push(isText ? NONE : found.group.close);
     }
   }
-}
-
-/** Content can be spent only in whole-file writes, replaced text only in partial ones. */
-function spendableIn({ parameters }: ToolCallBlock, access: number): number {
-  const text = access === CALL_ACCESS.writeWhole ? 'content' : 'replaced';
-  return spendableText(parameters) === text ? spendableTokens(parameters) : 0;
 }
 
 const PLACEHOLDER_FLAGS = {

@@ -2,7 +2,7 @@
 
 import { pushTo } from '../../lists-by-key.js';
 import { NONE } from './history-columns.js';
-import type { CallColumns, PartialColumns, ResponseColumns } from './history-columns.js';
+import type { AnswerColumns, CallColumns } from './history-columns.js';
 
 /**
  * This many of the newest open calls are searched linearly; older ones are hashed. Most responses
@@ -39,11 +39,6 @@ export class OpenCalls {
     return row;
   }
 
-  /** The rows of all open calls, in no particular order. */
-  rows(): readonly number[] {
-    return [...[...this.#older.values()].flat(), ...this.#rows];
-  }
-
   /** Unlike `splice`, allocates nothing. */
   #closeGap(gap: number): void {
     for (let at = gap + 1; at < this.#ids.length; at += 1) {
@@ -65,8 +60,8 @@ export class OpenCalls {
 /** Tables of one history, in which nothing is paired yet. */
 export interface UnpairedTables {
   readonly calls: CallColumns;
-  readonly responses: ResponseColumns;
-  readonly partials: PartialColumns;
+  readonly responses: AnswerColumns;
+  readonly partials: AnswerColumns;
 }
 
 /**
@@ -105,6 +100,7 @@ export function pairRows({ calls, responses, partials }: UnpairedTables, idCount
     const answered = newest[id] ?? NONE;
     if (answered === NONE) continue;
     calls.response.set(answered, response);
+    responses.call.set(response, answered);
     newest[id] = older[answered] ?? NONE;
   }
   pairPartialsBefore(Infinity, 0);

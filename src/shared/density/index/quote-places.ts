@@ -41,8 +41,8 @@ export function quotePlaces(given: string): Uint8Array {
 
 const NO_WORD = 0;
 const SEED = hashOf('beginning');
-const [SPACE, ASCII] = [0x20, 0x80];
-const WORD = /[\p{L}\p{N}]/u;
+const [BREAK, SPACE] = [0x0a, 0x20];
+const WORD_OR_END = /[\p{L}\p{N}\n]/gu;
 
 function endOfLine(text: string, start: number): number {
   const end = text.indexOf('\n', start);
@@ -51,16 +51,14 @@ function endOfLine(text: string, start: number): number {
 
 /** The start of the first word in a line; the line's end if it has no word. */
 function firstWordIn(text: string, start: number): number {
-  const end = endOfLine(text, start);
-  let at = start;
-  while (at < end && !isWordAt(text, at)) at += 1;
-  return at;
+  // A fast path, because most lines begin with a word or are empty.
+  const code = text.charCodeAt(start);
+  if (code === BREAK || isAsciiWord(code)) return start;
+  WORD_OR_END.lastIndex = start;
+  return WORD_OR_END.exec(text)?.index ?? text.length;
 }
 
-function isWordAt(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  if (code >= ASCII) return WORD.test(String.fromCodePoint(text.codePointAt(at) ?? code));
-  // A fast path for ASCII, because this runs for every character up to the first word.
+function isAsciiWord(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || ((code | SPACE) >= 0x61 && (code | SPACE) <= 0x7a);
 }
 

@@ -2,14 +2,11 @@
 // which are looked up in a hash table with chaining. Callers decide which texts may be found and which are kept.
 
 import { END, FIRST_ROWS, ShingleRows } from './shingle-rows.js';
-import { MAX_NUMBERED, numberAt, SHINGLE_LINES, shingleOf } from './text-lines.js';
-import type { NumberedLines, TextLines } from './text-lines.js';
+import { numberAt, SHINGLE_LINES, shingleOf } from './text-lines.js';
+import type { TextLines } from './text-lines.js';
 
 /** Only this many lines from the start of a text are indexed. */
 const MAX_NOTED_LINES = 4_096;
-/** Radixes for packing: exclusive upper bounds of a text's indexed lines and of its numbered runs. */
-const MANY_LINES = 8_192;
-const MANY_RUNS = MAX_NUMBERED + 1;
 
 /** Consecutive lines of a text that an earlier one shows too. */
 export interface ShownRun {
@@ -36,29 +33,24 @@ interface FoundRun extends ShownRun {
   readonly behind: number;
 }
 
-/** Two runs count as consecutive if the source has at most this many lines between them. */
-const MAX_BETWEEN = 12;
 /** A run counts as in its place if it is off by at most this many lines, because hosts add lines around a text. */
 const MAX_OFFSET_LINES = 3;
 
-/** At most this many texts that contain a shingle are compared. */
-const MAX_COMPARED = 16;
+/** At most this many texts that contain a shingle are tried. */
+const MAX_TRIED = 16;
 
 /**
  * The indexed lines of one history's results. Texts are identified by numbers that ascend in history order. A text occupies
- * consecutive rows: first one per numbered run, then one per shingle. Each chain starts with the newest text.
+ * consecutive rows, one per shingle. Each chain starts with the newest text.
  */
 export class KnownShingles {
   #rows = new ShingleRows(FIRST_ROWS);
-  /** The text of each position, including forgotten ones. */
-  #texts: number[] = [];
   /** Rows in use, including those of forgotten texts. */
   #used = 0;
-  /** By text, its packed `Noted`: one object per text would take as much memory as several rows. */
-  readonly #noted = new Map<number, number>();
+  readonly #noted = new Map<number, Noted>();
   #size = 0;
 
-  /** The number of indexed shingles and numbered runs. */
+  /** The number of indexed shingles. */
   get size(): number {
     return this.#size;
   }
@@ -75,17 +67,14 @@ export class KnownShingles {
    */
   note(text: number, { lines, shingles, numbered }: TextLines, places?: Uint8Array): void {
     const count = Math.min(lines.length, MAX_NOTED_LINES);
-    this.#reserve(numbered.length + rowsFor(count));
-    const noted: Noted = { row: this.#used, runs: numbered.length, count };
-    const [first, end] = [firstRowOf(noted), endRowOf(noted)];
+    this.#reserve(rowsFor(count));
+    const noted: Noted = { row: this.#used, count, numbered };
+    const [first, end] = [noted.row, endRowOf(noted)];
     this.#used = end;
-    this.#size += end - noted.row;
-    this.#noted.set(text, packed(noted));
+    this.#size += end - first;
+    this.#noted.set(text, noted);
     const rows = this.#rows;
-    rows.texts.fill(this.#texts.push(text) - 1, noted.row, end);
-    numbered.forEach((run, at) => {
-      rows.lines.set([run.first, run.end, run.number], (noted.row + at) * SHINGLE_LINES);
-    });
+    rows.texts.fill(text, first, end);
     rows.lines.set(lines.subarray(0, count), first * SHINGLE_LINES);
     if (places !== undefined) rows.places.set(places.subarray(0, count), first * SHINGLE_LINES);
     for (let at = 0; at + SHINGLE_LINES <= count; at += SHINGLE_LINES) {
@@ -96,7 +85,7 @@ export class KnownShingles {
   /** How many shingles of a text are indexed; `undefined` if it is unknown. */
   sizeOf(text: number): number | undefined {
     const noted = this.#noted.get(text);
-    return noted === undefined ? undefined : rowsFor(unpacked(noted).count);
+    return noted === undefined ? undefined : rowsFor(noted.count);
   }
 
   /** Renumbers a text. */
@@ -105,11 +94,10 @@ export class KnownShingles {
     if (noted === undefined || text === to) return;
     this.#noted.delete(text);
     this.#noted.set(to, noted);
-    const { row: start } = unpacked(noted);
-    const end = endRowOf(unpacked(noted));
+    const [start, end] = [noted.row, endRowOf(noted)];
     const chained: number[] = [];
     for (let row = start; row < end; row += 1) if (this.#unchain(row)) chained.push(row);
-    this.#texts[this.#rows.texts[start] ?? 0] = to;
+    this.#rows.texts.fill(to, start, end);
     for (const row of chained) this.#chain(row);
   }
 
@@ -117,8 +105,7 @@ export class KnownShingles {
     const noted = this.#noted.get(text);
     if (noted === undefined) return;
     this.#noted.delete(text);
-    const { row: start } = unpacked(noted);
-    const end = endRowOf(unpacked(noted));
+    const [start, end] = [noted.row, endRowOf(noted)];
     this.#size -= end - start;
     for (let row = start; row < end; row += 1) this.#unchain(row);
   }
@@ -127,13 +114,13 @@ export class KnownShingles {
     for (const [text, noted] of this.#noted) {
       if (texts.has(text)) continue;
       this.#noted.delete(text);
-      this.#size -= endRowOf(unpacked(noted)) - unpacked(noted).row;
+      this.#size -= endRowOf(noted) - noted.row;
     }
     this.#rebuild(0);
   }
 
   /**
-   * Returns the runs of lines of a text that other texts show: ascending, disjoint, each as long as possible.
+   * Returns the runs of lines of a text that other texts show: ascending, disjoint, each as long as its text goes on alike.
    *
    * @param rows by number of each text that may be referred to, the row of its result; rows ascend with the numbers
    */
@@ -142,26 +129,24 @@ export class KnownShingles {
     for (const known of rows.keys()) firstText = Math.min(firstText, known);
     if (firstText === Infinity) return [];
     const runs: ShownRun[] = [];
-    let last: FoundRun | undefined;
+    let end = 0;
     for (let at = 0; at < text.shingles.length;) {
-      const found = this.#longestRun(text, at, last?.end ?? 0, firstText, rows);
+      const found = this.#newestRun(text, at, end, firstText, rows);
       if (found !== undefined) {
         const { text: known, before, behind, ...run } = found;
-        const isHardToFind = !('sourceNumber' in run) && !isWhereExpected(text, found, last);
+        const isHardToFind = !('sourceNumber' in run) && !isWhereExpected(text, found);
         runs.push(
           isHardToFind ? { ...run, sourceIndex: before, places: this.#placesIn(known) } : run,
         );
-        last = found;
+        end = found.end;
       }
       at = found?.end ?? at + 1;
     }
     return runs;
   }
 
-  /**
-   * Returns the longest run among the newest `MAX_COMPARED` texts with the shingle at `at`; of equally long runs, the oldest.
-   */
-  #longestRun(
+  /** Returns the run of the newest text with the shingle at `at`. */
+  #newestRun(
     text: TextLines,
     at: number,
     from: number,
@@ -170,17 +155,16 @@ export class KnownShingles {
   ): FoundRun | undefined {
     const shingle = text.shingles[at] ?? 0;
     if (shingle === 0) return undefined;
-    let longest: FoundRun | undefined;
-    let compared = 0;
+    let tried = 0;
     for (let row = this.#firstOf(shingle); row >= 0; row = this.#nextOf(row)) {
       const known = this.#textAt(row);
-      if (known < firstText || compared === MAX_COMPARED) break;
+      if (known < firstText || tried === MAX_TRIED) break;
       if (!this.#hasLines(row, text.lines, at) || !rows.has(known)) continue;
-      compared += 1;
+      tried += 1;
       const run = this.#runAround(text, at, row, from, rows);
-      if (run !== undefined && lengthOf(run) >= lengthOf(longest)) longest = run;
+      if (run !== undefined) return run;
     }
-    return longest;
+    return undefined;
   }
 
   /** Extends a match in both directions while the lines and their numbering agree. */
@@ -192,9 +176,9 @@ export class KnownShingles {
     rows: ReadonlyMap<number, number>,
   ): FoundRun | undefined {
     const known = this.#textAt(row);
-    const noted = unpacked(this.#noted.get(known) ?? 0);
-    const numbered = this.#numberedIn(noted);
-    const firstLine = firstRowOf(noted) * SHINGLE_LINES;
+    const noted = this.#noted.get(known) ?? NOT_NOTED;
+    const { numbered } = noted;
+    const firstLine = noted.row * SHINGLE_LINES;
     const place = row * SHINGLE_LINES - firstLine;
     const [here, there] = [numberAt(text.numbered, at), numberAt(numbered, place)];
     const isNumberedAlike = (step: number): boolean => {
@@ -225,20 +209,9 @@ export class KnownShingles {
   }
 
   #placesIn(text: number): Uint8Array {
-    const noted = unpacked(this.#noted.get(text) ?? 0);
-    const from = firstRowOf(noted) * SHINGLE_LINES;
+    const noted = this.#noted.get(text) ?? NOT_NOTED;
+    const from = noted.row * SHINGLE_LINES;
     return this.#rows.places.subarray(from, from + noted.count);
-  }
-
-  #numberedIn({ row, runs }: Noted): readonly NumberedLines[] {
-    return Array.from({ length: runs }, (_, at) => {
-      const from = (row + at) * SHINGLE_LINES;
-      const [first = 0, end = 0, number = 0] = this.#rows.lines.subarray(
-        from,
-        from + SHINGLE_LINES,
-      );
-      return { first, end, number };
-    });
   }
 
   /** Adds a row to its chain, unless the chain already has this shingle of the same text. */
@@ -287,7 +260,7 @@ export class KnownShingles {
   }
 
   #textAt(row: number): number {
-    return this.#texts[this.#rows.texts[row] ?? 0] ?? 0;
+    return this.#rows.texts[row] ?? 0;
   }
 
   #hasLines(row: number, lines: Int32Array, at: number): boolean {
@@ -309,14 +282,12 @@ export class KnownShingles {
     const noted = [...this.#noted].sort(([a], [b]) => a - b);
     const needed = this.#size + rows;
     this.#rows = new ShingleRows(Math.max(FIRST_ROWS, needed + (needed >> 3)));
-    this.#texts = [];
     this.#used = 0;
-    for (const [text, place] of noted) {
-      const kept = unpacked(place);
+    for (const [text, kept] of noted) {
       const [from, start] = [kept.row, this.#used];
       const count = endRowOf(kept) - from;
       this.#used += count;
-      this.#rows.texts.fill(this.#texts.push(text) - 1, start, this.#used);
+      this.#rows.texts.fill(text, start, this.#used);
       const taken = former.lines.subarray(from * SHINGLE_LINES, (from + count) * SHINGLE_LINES);
       this.#rows.lines.set(taken, start * SHINGLE_LINES);
       const places = former.places.subarray(from * SHINGLE_LINES, (from + count) * SHINGLE_LINES);
@@ -324,57 +295,33 @@ export class KnownShingles {
       for (let row = 0; row < count; row += 1) {
         if (former.next[from + row] !== former.unchained) this.#chain(start + row);
       }
-      this.#noted.set(text, packed({ ...kept, row: start }));
+      this.#noted.set(text, { ...kept, row: start });
     }
   }
 }
 
 /**
  * Whether a run is in the source where a reader would look for it: under the same line numbers, as far from the start or the end as
- * here, shortly after the previous run, or alone.
+ * here, or alone.
  */
-function isWhereExpected(text: TextLines, run: FoundRun, last: FoundRun | undefined): boolean {
+function isWhereExpected(text: TextLines, run: FoundRun): boolean {
   if (numberAt(text.numbered, run.start) !== null) return true;
   const isNear = (there: number, here: number): boolean =>
     Math.abs(there - here) <= MAX_OFFSET_LINES;
   if (isNear(run.before, run.start) || isNear(run.behind, text.count - run.end)) return true;
-  if (run.before + run.behind <= MAX_OFFSET_LINES) return true;
-  if (last?.row !== run.row) return false;
-  const between = run.before - last.before - (last.end - last.start);
-  return between >= 0 && between <= MAX_BETWEEN;
+  return run.before + run.behind <= MAX_OFFSET_LINES;
 }
 
-function lengthOf(run: ShownRun | undefined): number {
-  return run === undefined ? 0 : run.end - run.start;
-}
-
-/** The location of a text: its first row, its number of numbered runs, and its number of indexed lines. */
-interface Noted {
+/** An indexed text: its first row, how many of its lines are indexed, and which of its lines are numbered. */
+interface Noted extends Pick<TextLines, 'numbered'> {
   readonly row: number;
-  readonly runs: number;
   readonly count: number;
 }
 
-function packed({ row, runs, count }: Noted): number {
-  return (row * MANY_RUNS + runs) * MANY_LINES + count;
-}
+const NOT_NOTED: Noted = { row: 0, count: 0, numbered: [] };
 
-function unpacked(noted: number): Noted {
-  const rowAndRuns = Math.floor(noted / MANY_LINES);
-  return {
-    row: Math.floor(rowAndRuns / MANY_RUNS),
-    runs: rowAndRuns % MANY_RUNS,
-    count: noted % MANY_LINES,
-  };
-}
-
-/** The row of its first shingle. */
-function firstRowOf({ row, runs }: Noted): number {
-  return row + runs;
-}
-
-function endRowOf(noted: Noted): number {
-  return firstRowOf(noted) + rowsFor(noted.count);
+function endRowOf({ row, count }: Noted): number {
+  return row + rowsFor(count);
 }
 
 function rowsFor(lines: number): number {

@@ -36,10 +36,7 @@ export interface NumberedLines {
 }
 
 /** Only the first runs of numbered lines are recognized. */
-export const MAX_NUMBERED = 7;
-const BLANK = 0x20;
-/** After a number that ends with one of these (colon, bar), a blank may belong to the number. */
-const MAY_HAVE_BLANK: ReadonlySet<number> = new Set([0x3a, 0x7c]);
+const MAX_NUMBERED = 7;
 /** Shingles with less text are too common: braces, blank lines. In UTF-16 units. */
 const MIN_SHINGLE = 24;
 
@@ -55,19 +52,14 @@ export function linesOf(text: string): TextLines {
   const lengths = new Int32Array(SHINGLE_LINES);
   let run = 0;
   let [first, end] = rangeOf(numbered[run]);
-  let blanks = 0;
   for (let line = 0; line < count; line += 1) {
     if (line === end) {
       run += 1;
       [first, end] = rangeOf(numbered[run]);
     }
-    if (line === first) blanks = blanksBehindNumbers(text, starts, first, end);
     const start = starts[line] ?? 0;
     const lineEnd = (starts[line + 1] ?? 0) - 1;
-    const from =
-      line >= first
-        ? Math.min(lineEnd, endOfNumber(text, start) + blanks)
-        : start + paddingOf(text, start);
+    const from = line >= first ? endOfNumber(text, start) : start + paddingOf(text, start);
     lines[line] = from === lineEnd ? 0 : numberOf(text, from, lineEnd);
     const place = line % SHINGLE_LINES;
     length += lineEnd - from - (lengths[place] ?? 0);
@@ -112,23 +104,6 @@ function numberedIn(text: string, starts: Int32Array): readonly NumberedLines[] 
     next = number + 1;
   }
   return runs;
-}
-
-/**
- * The number of blanks (0 or 1) that belong to the line numbers of a run: 1 in `12: text` and `12| text`, 0 in the output of `grep -n`.
- * Heuristic: indentation is usually even, so an odd minimum over all lines means one extra blank.
- */
-function blanksBehindNumbers(text: string, starts: Int32Array, first: number, end: number): number {
-  let least = Infinity;
-  for (let line = first; line < end; line += 1) {
-    const from = endOfNumber(text, starts[line] ?? 0);
-    if (!MAY_HAVE_BLANK.has(text.charCodeAt(from - 1))) return 0;
-    let at = from;
-    while (text.charCodeAt(at) === BLANK) at += 1;
-    const isEmpty = at >= (starts[line + 1] ?? 0) - 1;
-    if (!isEmpty) least = Math.min(least, at - from);
-  }
-  return least === Infinity ? 0 : least % 2;
 }
 
 /** The number of a line, or `null`. */

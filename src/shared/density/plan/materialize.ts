@@ -14,8 +14,9 @@ import type { DensityResult, PassSettings, PlaceholderForm } from '../../density
 import { sourceIdsOf } from '../../shrink/shown-before.js';
 import { answeredCalls } from '../../summarize/history-outline.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
-import { excerptOfBlock, withoutSpentText } from '../index/excerpt.js';
+import { excerptOfBlock } from '../index/excerpt.js';
 import { INCLUSION_POINTER } from '../index/file-inclusions.js';
+import { withoutSpentText } from '../index/spent-text.js';
 import { ACTION } from '../rules/marks.js';
 import { countItems, PlanCursor, pointerOf } from './plan.js';
 import type { DensityPlan } from './plan.js';

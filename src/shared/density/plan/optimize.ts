@@ -7,8 +7,8 @@ import { placeholderOf, syntaxesOf } from '../../density.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../density.js';
 import { assertDensityConfig } from '../../density-options.js';
 import { overUncheckedEntries } from '../../ingestion.js';
-import { NONE } from '../index/history-columns.js';
-import type { InclusionColumns, IntColumn } from '../index/history-columns.js';
+import { IntColumn, NONE } from '../index/history-columns.js';
+import type { InclusionColumns } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
 import type { IndexPart, IndexScope } from '../index/index-scope.js';
 import type { Judgement } from '../rules/density-rule.js';
@@ -87,15 +87,15 @@ function isShrinkingOnly(settings: PassSettings): boolean {
 
 /** Plans a pass of the rule `shrink` alone, from the results that were not sent yet. */
 function planShrinks(index: HistoryIndex, settings: PassSettings): DensityPlan {
-  const rows = new RowWriter();
+  const plan = new IntColumn();
   const { entry, block } = index.responses;
   const mark = markOf(ACTION.shrink, DENSITY_RULES.indexOf(SHRINK));
   const shrunk = new Set<number>();
   for (const row of rowsToShrink(index, settings, (other) => shrunk.has(other), new Map())) {
-    rows.add(entry.at(row), block.at(row), mark, shrunk.size);
+    addRow(plan, entry.at(row), block.at(row), mark, shrunk.size);
     shrunk.add(row);
   }
-  return rows.toPlan();
+  return plan.toArray();
 }
 
 /** Adds the replacement texts of shrunk results, in row order. */
@@ -116,7 +116,7 @@ export function withTexts(plan: DensityPlan, index: HistoryIndex): PlanWithTexts
 /** Writes the marks of an index as a plan. */
 export function planMarked(index: HistoryIndex, marks: Marks): DensityPlan {
   const { calls, responses, inclusions } = index;
-  const rows = new RowWriter();
+  const plan = new IntColumn();
   let shrunk = 0;
   let call = nextMarked(marks.calls, 0);
   let response = nextMarked(marks.responses, 0);
@@ -127,18 +127,18 @@ export function planMarked(index: HistoryIndex, marks: Marks): DensityPlan {
     const ofResponse = entryAt(responses, response);
     const ofInclusion = entryAt(inclusions, inclusion);
     if (ofCall < ofResponse && ofCall < ofInclusion) {
-      rows.add(ofCall, calls.block.at(call), marks.calls[call] ?? 0);
+      addRow(plan, ofCall, calls.block.at(call), marks.calls[call] ?? 0);
       call = nextMarked(marks.calls, call + 1);
     } else if (ofResponse < ofInclusion) {
       const block = responses.block.at(response);
       const mark = marks.responses[response] ?? 0;
       const text = actionOf(mark) === ACTION.shrink ? shrunk++ : NONE;
-      rows.add(ofResponse, block, mark, text);
+      addRow(plan, ofResponse, block, mark, text);
       response = nextMarked(marks.responses, response + 1);
     } else if (ofInclusion !== Infinity) {
-      const next = addInclusion(rows, inclusions, marks.inclusions, inclusion);
+      const next = addInclusion(plan, inclusions, marks.inclusions, inclusion);
       inclusion = nextMarked(marks.inclusions, next);
-    } else return rows.toPlan();
+    } else return plan.toArray();
   }
 }
 
@@ -158,7 +158,7 @@ function entryAt({ entry }: { readonly entry: IntColumn }, row: number): number 
  * group, and the frame if all of the group is dropped. Returns the next unprocessed row.
  */
 function addInclusion(
-  rows: RowWriter,
+  plan: IntColumn,
   inclusions: InclusionColumns,
   marks: Uint8Array,
   row: number,
@@ -168,7 +168,7 @@ function addInclusion(
   const open = groupOpen.at(row);
   const mark = marks[row] ?? 0;
   if (open === NONE) {
-    rows.add(entry, blocks.at(row), mark, start.at(row), end.at(row));
+    addRow(plan, entry, blocks.at(row), mark, start.at(row), end.at(row));
     return row + 1;
   }
   const isOfGroup = (other: number): boolean =>
@@ -179,43 +179,26 @@ function addInclusion(
   while (isOfGroup(last + 1)) last += 1;
   const companion = markOf(ACTION.companion, ruleOf(mark));
   const losesAll = marks.subarray(first, last + 1).every((other) => other !== 0);
-  if (losesAll) rows.add(entry, open, companion);
+  if (losesAll) addRow(plan, entry, open, companion);
   for (let other = row; other <= last; other += 1) {
     if (marks[other] === 0) continue;
-    rows.add(entry, blocks.at(other), marks[other] ?? 0);
-    rows.add(entry, blocks.at(other) + 1, companion);
+    addRow(plan, entry, blocks.at(other), marks[other] ?? 0);
+    addRow(plan, entry, blocks.at(other) + 1, companion);
   }
-  if (losesAll) rows.add(entry, groupClose.at(last), companion);
+  if (losesAll) addRow(plan, entry, groupClose.at(last), companion);
   return last + 1;
 }
 
-const FIRST_CAPACITY = 32 * ROW_LENGTH;
-
-class RowWriter {
-  #rows = new Int32Array(FIRST_CAPACITY);
-  #length = 0;
-
-  add(entry: number, block: number, mark: number, start = NONE, end = NONE): void {
-    const at = this.#length;
-    if (at === this.#rows.length) {
-      const grown = new Int32Array(2 * at);
-      grown.set(this.#rows);
-      this.#rows = grown;
-    }
-    const rows = this.#rows;
-    rows[at] = entry;
-    rows[at + 1] = block;
-    rows[at + 2] = actionOf(mark);
-    rows[at + 3] = ruleOf(mark);
-    rows[at + 4] = start;
-    rows[at + 5] = end;
-    this.#length = at + ROW_LENGTH;
-  }
-
-  /** Trims the buffer, so that no spare capacity is sent across threads. */
-  toPlan(): DensityPlan {
-    return this.#rows.slice(0, this.#length);
-  }
+/** Adds a row; see `DensityPlan`. */
+function addRow(
+  plan: IntColumn,
+  entry: number,
+  block: number,
+  mark: number,
+  start = NONE,
+  end = NONE,
+): void {
+  for (const value of [entry, block, actionOf(mark), ruleOf(mark), start, end]) plan.push(value);
 }
 
 export interface MarkedHistory {
@@ -224,21 +207,13 @@ export interface MarkedHistory {
   readonly judgements: readonly (Judgement<RuleFinding> | undefined)[];
 }
 
-/**
- * Runs all enabled rules. The index must have the columns that they read.
- *
- * @param isExplained whether findings will be asked for
- */
-export function markHistory(
-  index: HistoryIndex,
-  settings: PassSettings,
-  isExplained: boolean = false,
-): MarkedHistory {
+/** Runs all enabled rules. The index must have the columns that they read. */
+export function markHistory(index: HistoryIndex, settings: PassSettings): MarkedHistory {
   const marks = emptyMarks(index);
   const judgements = DENSITY_RULES.map((rule, place) => {
     if (!isOn(rule, settings)) return undefined;
     const mark = (action: number): number => markOf(action, place);
-    return rule.mark({ index, settings, marks, mark, isExplained });
+    return rule.mark({ index, settings, marks, mark });
   });
   if (index.groupCount > 0) keepFirstOfGroups(index, marks);
   return { marks, judgements };

@@ -34,8 +34,6 @@ export interface RulePass {
   readonly marks: Marks;
   /** Builds this rule's mark for one of `ACTION`. */
   readonly mark: (action: number) => number;
-  /** Whether findings will be asked for, so that the rule has to record its reasons. */
-  readonly isExplained: boolean;
 }
 
 /** Maps rows of an index to places in the history. */
@@ -44,10 +42,7 @@ export interface RowPlaces {
   readonly inclusionAt: (row: number) => BlockPlace | null;
 }
 
-/**
- * The rule's findings per row, including rows that it keeps; `undefined` means no opinion. Only
- * valid after a pass with `isExplained`.
- */
+/** The rule's findings per row, including rows that it keeps; `undefined` means no opinion. */
 export interface Judgement<Found extends Finding = Finding> {
   /** If absent, a call gets the finding of its response. */
   readonly ofCall?: (call: number, places: RowPlaces) => Found | undefined;

@@ -38,7 +38,7 @@ export const READ_WRITE: DensityRule<ReadWriteFinding> = {
     const { access } = pass.index.calls;
     const ofCall = (call: number, { callAt }: RowPlaces): ReadWriteFinding | undefined => {
       if (call === NONE || access.at(call) !== CALL_ACCESS.read) return undefined;
-      const by = writtenBy?.[call] ?? NONE;
+      const by = writtenBy[call] ?? NONE;
       return by === NONE
         ? { rule: 'read-write', reason: 'current', by: null }
         : { rule: 'read-write', reason: 'written-later', by: callAt(by) };
@@ -54,19 +54,13 @@ export const READ_WRITE: DensityRule<ReadWriteFinding> = {
 /**
  * Marks every stale read, call and response alike. A write counts from the entry of its call, and
  * only if it succeeded. The read's response must precede that entry for each of its files: a read
- * that ran in parallel with the write, or ended after it, may have seen what was written. In an
- * explained pass, returns by call row the latest write that made it stale, or `NONE`.
+ * that ran in parallel with the write, or ended after it, may have seen what was written. Returns by
+ * call row the latest write that made it stale, or `NONE`.
  */
-function markStaleReads({
-  index,
-  settings,
-  marks,
-  mark,
-  isExplained,
-}: RulePass): Int32Array | undefined {
+function markStaleReads({ index, settings, marks, mark }: RulePass): Int32Array {
   const latestWrite = latestWrites(index, doPartialWritesSupersede(settings));
   const { calls, responses } = index;
-  const writtenBy = isExplained ? new Int32Array(calls.length).fill(NONE) : undefined;
+  const writtenBy = new Int32Array(calls.length).fill(NONE);
   const [dropped, companion] = [mark(ACTION.drop), mark(ACTION.companion)];
   let endPath = 0;
   for (let row = 0; row < calls.length; row += 1) {
@@ -85,7 +79,7 @@ function markStaleReads({
     if (!isStale) continue;
     marks.calls[row] = companion;
     marks.responses[response] = dropped;
-    if (writtenBy !== undefined) writtenBy[row] = latest;
+    writtenBy[row] = latest;
   }
   return writtenBy;
 }

@@ -39,7 +39,7 @@ export const RECENCY: DensityRule<RecencyFinding> = {
     const ranks = markOldResults(pass, retained);
     return {
       ofResponse: (row) => {
-        const rank = ranks?.[row] ?? 0;
+        const rank = ranks[row] ?? 0;
         return { rule: 'recency', reason: rank > retained ? 'old' : 'recent', rank, retained };
       },
     };
@@ -53,24 +53,21 @@ export const RECENCY: DensityRule<RecencyFinding> = {
  * Marks the responses whose payload becomes a placeholder. Removed responses do not count; those
  * that already hold a pointer, or a line naming their call, count towards the retention but are not
  * marked again. A bare summary line becomes the pointer, unless placeholders are summary lines too.
- * In an explained pass, returns each response's rank among those of its tool.
+ * Returns each response's rank among those of its tool.
  */
-function markOldResults(
-  { index, settings, marks, mark, isExplained }: RulePass,
-  retained: number,
-): Float64Array | undefined {
+function markOldResults({ index, settings, marks, mark }: RulePass, retained: number): Int32Array {
   const { responses, toolCount } = index;
   const { pruned, summary } = RESPONSE_FLAG;
   const settled = placeholderOf(settings) === 'pointer' ? pruned : pruned | summary;
   const pointer = mark(ACTION.pointer);
-  const ranks = isExplained ? new Float64Array(responses.length) : undefined;
-  const seen = new Float64Array(toolCount);
+  const ranks = new Int32Array(responses.length);
+  const seen = new Int32Array(toolCount);
   for (let row = responses.length - 1; row >= 0; row -= 1) {
     if (isRemoved(marks.responses[row])) continue;
     const tool = responses.tool.at(row);
     const rank = (seen[tool] ?? 0) + 1;
     seen[tool] = rank;
-    if (ranks !== undefined) ranks[row] = rank;
+    ranks[row] = rank;
     if (rank <= retained || marks.responses[row] !== 0) continue;
     if ((responses.flags.at(row) & settled) === 0) marks.responses[row] = pointer;
   }

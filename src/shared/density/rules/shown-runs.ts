@@ -12,11 +12,11 @@ import type { ShortenedText, ShrinkSettings, ShrunkCall } from '../../shrink/shr
 import type { ShrinkPurpose } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
 import type { CallUse } from '../index/call-use.js';
-import { withoutSpentText } from '../index/excerpt.js';
 import { CALL_KIND } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import { KnownShingles } from '../index/shown-lines.js';
 import type { ShownRun } from '../index/shown-lines.js';
+import { withoutSpentText } from '../index/spent-text.js';
 import { firstRowFrom } from '../index/stretches.js';
 import { linesOf } from '../index/text-lines.js';
 import type { TextLines } from '../index/text-lines.js';
@@ -70,12 +70,8 @@ function describeRuns(
  */
 function laterCalls({ calls, responses }: HistoryIndex, row: number, later: number): number {
   const end = firstRowFrom(calls.entry, responses.entry.at(later) + 1);
-  const first = Math.max(0, end - MAX_CALLS_BACK);
-  let own = end - 1;
-  while (own >= first && calls.response.at(own) !== later) own -= 1;
-  let source = own - 1;
-  while (source >= first && calls.response.at(source) !== row) source -= 1;
-  if (source < first) return 0;
+  const [source, own] = [responses.call.at(row), responses.call.at(later)];
+  if (source < Math.max(0, end - MAX_CALLS_BACK)) return 0;
   let count = 0;
   for (let call = source + 1; call < own; call += 1) {
     if (calls.name.at(call) === calls.name.at(source)) count += 1;

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, REMOVED_POINTER } from '../../../../src/shared/density.js';
 import type { DensityConfig } from '../../../../src/shared/density.js';
-import { withoutSpentText } from '../../../../src/shared/density/index/excerpt.js';
+import { withoutSpentText } from '../../../../src/shared/density/index/spent-text.js';
 import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
 import type {
   BlockExplanation,

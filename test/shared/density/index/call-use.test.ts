@@ -82,7 +82,7 @@ describe('callUse', () => {
     [
       'a command that shows a file',
       { command: 'cat a.ts' },
-      { kind: CALL_KIND.read, paths: ['a.ts'], lines: WHOLE_FILE },
+      { kind: CALL_KIND.read, paths: ['a.ts'] },
     ],
     [
       'one that writes, which is no write for certain',

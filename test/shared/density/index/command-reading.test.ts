@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCommand, WHOLE_FILE } from '../../../../src/shared/density/index/command-reading.js';
+import { readCommand } from '../../../../src/shared/density/index/command-reading.js';
 import type { CommandReading } from '../../../../src/shared/density/index/command-reading.js';
 import { runs } from '../../../support/scale.js';
 
@@ -13,7 +13,6 @@ type Row = readonly [
   files: readonly string[],
   lines?: readonly [first: number, last: number],
 ];
-const WHOLE = [WHOLE_FILE.first, WHOLE_FILE.last] as const;
 
 /** A script of Codex that runs a command. */
 function script(command: string, directory = '/w'): string {
@@ -30,16 +29,16 @@ const ROWS: readonly Row[] = [
     ['sympy/core/numbers.py'],
     [1270, 1280],
   ],
-  ['head -n 50 sympy/sets/sets.py', 'read', ['sympy/sets/sets.py'], [1, 50]],
-  ['head -20 a.py', 'read', ['a.py'], [1, 20]],
-  ['cat a.py | head -n 5', 'read', ['a.py'], [1, 5]],
-  ['nl -ba a.py | head -5', 'read', ['a.py'], [1, 5]],
+  ['head -n 50 sympy/sets/sets.py', 'read', ['sympy/sets/sets.py']],
+  ['head -20 a.py', 'read', ['a.py']],
+  ['cat a.py | head -n 5', 'read', ['a.py']],
+  ['nl -ba a.py | head -5', 'read', ['a.py']],
   // Quoted names of Windows.
-  [String.raw`Get-Content -Path "src\My Dir\a.ts"`, 'read', ['src/My Dir/a.ts'], WHOLE],
-  [String.raw`gc -LiteralPath 'src\[id]\page.tsx'`, 'read', ['src/[id]/page.tsx'], WHOLE],
-  [String.raw`cat 'C:\Users\Jo Doe\a.ts'`, 'read', ['C:/Users/Jo Doe/a.ts'], WHOLE],
+  [String.raw`Get-Content -Path "src\My Dir\a.ts"`, 'read', ['src/My Dir/a.ts']],
+  [String.raw`gc -LiteralPath 'src\[id]\page.tsx'`, 'read', ['src/[id]/page.tsx']],
+  [String.raw`cat 'C:\Users\Jo Doe\a.ts'`, 'read', ['C:/Users/Jo Doe/a.ts']],
   [String.raw`Set-Content -Path "src\My Dir\a.ts" -Value "x"`, 'write', ['src/My Dir/a.ts']],
-  [String.raw`gc .\src\größe.ts`, 'read', ['./src/größe.ts'], WHOLE],
+  [String.raw`gc .\src\größe.ts`, 'read', ['./src/größe.ts']],
   [String.raw`cmd /c type src\a.ts`, 'read', ['src/a.ts']],
   [String.raw`rg "foo\.bar" src`, 'search', []],
   // Elsewhere.
@@ -74,13 +73,13 @@ const ROWS: readonly Row[] = [
   ['cat a.py | head -n 50 | wc -l', 'read', ['a.py']],
   ["sed -n '1,9p' a.py || true", 'read', ['a.py'], [1, 9]],
   // Whole files.
-  ['cat sphinx/ext/autodoc/__init__.py', 'read', ['sphinx/ext/autodoc/__init__.py'], WHOLE],
-  ['  cat a.py\n', 'read', ['a.py'], WHOLE],
-  ['nl -ba a.py', 'read', ['a.py'], WHOLE],
+  ['cat sphinx/ext/autodoc/__init__.py', 'read', ['sphinx/ext/autodoc/__init__.py']],
+  ['  cat a.py\n', 'read', ['a.py']],
+  ['nl -ba a.py', 'read', ['a.py']],
   ['/bin/cat a.py', 'read', ['/bin/cat', 'a.py']],
   ['cat a.py b.py', 'read', ['a.py', 'b.py']],
   ['cd /testbed && cat arrow/arrow.py', 'read', ['/testbed/arrow/arrow.py']],
-  ['cat /etc/pam.d/sudo', 'read', ['/etc/pam.d/sudo'], WHOLE],
+  ['cat /etc/pam.d/sudo', 'read', ['/etc/pam.d/sudo']],
   ['git show HEAD:src/a.ts', 'read', ['src/a.ts']],
   ['git diff -- src/a.ts src/b.ts', 'read', ['src/a.ts', 'src/b.ts']],
   ['ls src && cat src/a.ts', 'read', ['src/a.ts']],
@@ -104,19 +103,19 @@ const ROWS: readonly Row[] = [
   // Other programs that show files.
   ["awk 'NR>=10 && NR<=40' a.py", 'read', ['a.py']],
   ["sed -En '1,5p' a.py", 'read', ['a.py']],
-  ['Get-Content a.ps1', 'read', ['a.ps1'], WHOLE],
-  ['cat -n a.py', 'read', ['a.py'], WHOLE],
+  ['Get-Content a.ps1', 'read', ['a.ps1']],
+  ['cat -n a.py', 'read', ['a.py']],
   ['tail -r a.py', 'read', ['a.py']],
-  ['Get-Content a.ps1 -Raw', 'read', ['a.ps1'], WHOLE],
+  ['Get-Content a.ps1 -Raw', 'read', ['a.ps1']],
   ['Get-Content -Tail 9 a.ps1', 'read', ['a.ps1']],
-  ['Get-Content a.ts | Select-Object -First 50', 'read', ['a.ts'], [1, 50]],
-  ['gc a.ts | select -Skip 100 -First 50', 'read', ['a.ts'], [101, 150]],
-  ['gc a.ts | Select-Object -First 50 -Skip 100', 'read', ['a.ts'], [101, 150]],
+  ['Get-Content a.ts | Select-Object -First 50', 'read', ['a.ts']],
+  ['gc a.ts | select -Skip 100 -First 50', 'read', ['a.ts']],
+  ['gc a.ts | Select-Object -First 50 -Skip 100', 'read', ['a.ts']],
   ['gc a.ts | Select-Object -Last 50', 'read', ['a.ts']],
   // On Windows.
-  [String.raw`Get-Content src\a\index.ts`, 'read', ['src/a/index.ts'], WHOLE],
-  [String.raw`Get-Content -Raw "C:\w\src\a.ts"`, 'read', ['C:/w/src/a.ts'], WHOLE],
-  [String.raw`cat C:/w/a.ts`, 'read', ['C:/w/a.ts'], WHOLE],
+  [String.raw`Get-Content src\a\index.ts`, 'read', ['src/a/index.ts']],
+  [String.raw`Get-Content -Raw "C:\w\src\a.ts"`, 'read', ['C:/w/src/a.ts']],
+  [String.raw`cat C:/w/a.ts`, 'read', ['C:/w/a.ts']],
   [String.raw`gc ..\..\b.ts; gc .github\ci.yml`, 'read', ['../../b.ts', '.github/ci.yml']],
   [String.raw`cd C:\w; gc src\a.ts`, 'read', ['C:/w/src/a.ts']],
   [String.raw`cd /d D:\w && type a.ts`, 'read', ['D:/w/a.ts']],

@@ -56,9 +56,10 @@ function tablesOf(index: HistoryIndex): unknown {
       .concat(Int32Array.from(paths.of(calls.paths.toArray()))),
     answers: index.answers.toArray(),
     callIds: idsOf(calls.id),
-    responses: [responses.entry, responses.block, responses.flags, responses.tokens].map((column) =>
-      column.toArray(),
-    ),
+    responses: [
+      ...[responses.entry, responses.block, responses.call],
+      ...[responses.flags, responses.tokens],
+    ].map((column) => column.toArray()),
     tools: tools.of(responses.tool.toArray()),
     responseIds: idsOf(responses.id),
     partials: [partials.entry, partials.block, partials.call].map((column) => column.toArray()),
