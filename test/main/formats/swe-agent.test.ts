@@ -96,7 +96,7 @@ describe('createSweAgentReader', () => {
   });
 });
 
-describe('MINI_SWE_AGENT_DIALECT', () => {
+describe('MINI_SWE_AGENT', () => {
   const document = (...messages: object[]) => ({
     info: { mini_version: '1', config: { environment: { cwd: '/testbed' } } },
     messages,
