@@ -2,8 +2,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { toolResponse } from '../../../../src/shared/content.js';
 import { REMOVED_POINTER } from '../../../../src/shared/density.js';
 import {
+  excerptOfBlock,
   excerptStandIn,
   excerptTokens,
   isExcerpt,
@@ -80,6 +82,14 @@ describe('excerptOf', () => {
       expect(isExcerpt(excerpt)).toBe(excerpt !== REMOVED_POINTER);
       expect(isExcerptible(excerpt)).toBe(false);
     });
+  });
+
+  it('says the same of a result under each placeholder, however often', () => {
+    const response = toolResponse('c1', 'run', 'src/a.ts:1: x\n'.repeat(40));
+    const [, said] = excerptOfBlock(response, REMOVED_POINTER).split(REMOVED_POINTER);
+    expect(said).toContain('src/a.ts');
+    for (const placeholder of ['[one]', '[other]', REMOVED_POINTER])
+      expect(excerptOfBlock(response, placeholder)).toBe(placeholder + String(said));
   });
 
   it('names nothing that the result does not', () => {
