@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { toolResponse } from '../../../../src/shared/content.js';
 import { REMOVED_POINTER } from '../../../../src/shared/density.js';
 import {
+  endingOf,
   excerptOfBlock,
   excerptStandIn,
   excerptTokens,
@@ -535,6 +536,18 @@ describe('excerptOf', () => {
       const hostile = shape.repeat(1_000_000 / shape.length);
       expect(excerptOf(hostile, '[x]').length).toBeLessThan(800);
     }
+  });
+});
+
+describe('endingOf', () => {
+  it.each([
+    ['Error: it is missing', 'Error: it is missing'],
+    ['Error: it is missing\n1 failed, 3 passed', '1 failed, 3 passed'],
+    ['fatal: no such branch\nall of it\nBUILD FAILED', 'fatal: no such branch … BUILD FAILED'],
+    [`${REMOVED_POINTER}\nIt ended with: 3 passed`, '3 passed'],
+    [REMOVED_POINTER, ''],
+  ])('says of %j, and nothing twice: %s', (result, ending) => {
+    expect(endingOf(toolResponse('c1', 'run', result))).toBe(ending);
   });
 });
 
