@@ -6,7 +6,6 @@ import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { MESSAGE_PARAM_FORMAT } from '../../../src/adapters/anthropic/message-param-format.js';
 import type { AnthropicMessage } from '../../../src/adapters/anthropic/message-part.js';
 import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/format/message-format.js';
-import { isToolResponseBlock } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
@@ -141,8 +140,11 @@ describe('MESSAGE_PARAM_FORMAT', () => {
     it('knows an answer by the last call of its id', () => {
       const again = { type: 'tool_use', id: 'toolu_1', name: 'write_file', input: {} } as const;
       const entries = read(CALL, RESULT, { role: 'assistant', content: [again] }, RESULT);
-      const answered = entries.flatMap(({ blocks }) => blocks.filter(isToolResponseBlock));
-      expect(answered.map(({ toolName }) => toolName)).toEqual(['read_file', 'write_file']);
+      const answered = entries.filter(({ speaker }) => speaker === 'tool');
+      expect(answered.flatMap(({ blocks }) => blocks)).toMatchObject([
+        { toolName: 'read_file' },
+        { toolName: 'write_file' },
+      ]);
     });
 
     it('reads reasoning that is encrypted as reasoning', () => {
