@@ -292,6 +292,7 @@ describe('compression.ahead', () => {
       return Promise.resolve({
         length: tailStart,
         items: [{ kind: 'compaction', data: {}, tokens: 9 }],
+        keepsReasoning: false,
       });
     };
     const settings = { ...COMPACTOR.settings, 'compression.strategy': 'provider' } as const;
@@ -315,7 +316,7 @@ describe('compression.ahead', () => {
     const items = [{ kind: 'compaction', data: {}, tokens: LIMIT }];
     const settings = { ...COMPACTOR.settings, 'compression.strategy': 'provider' } as const;
     const { session, preflight, growTo } = await open({ settings }, ({ tailStart }) =>
-      Promise.resolve({ length: tailStart, items }),
+      Promise.resolve({ length: tailStart, items, keepsReasoning: false }),
     );
     await growTo(0.7);
     expect(await preflight()).toBeNull();
