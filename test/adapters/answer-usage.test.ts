@@ -204,7 +204,7 @@ async function play(open: Open, calls: number): Promise<readonly number[]> {
   for (let call = 0; call < calls; call += 1) {
     await ask(texts, () => Math.round(TOOLS + RATIO * session!.history.getTotalTokens()));
     sent.push(Math.round(TOOLS + RATIO * session!.history.getTotalTokens()));
-    texts.push(`${call} ${'one word '.repeat(400)}`, 'Go on.');
+    texts.push(`${call} ${'one word '.repeat(1_200)}`, 'Go on.');
   }
   return sent;
 }
@@ -232,7 +232,7 @@ async function playFresh(
     await ask(texts, tokens);
     sent.push(tokens());
     await compactor.close();
-    texts.push(`${call} ${'one word '.repeat(400)}`, 'Go on.');
+    texts.push(`${call} ${'one word '.repeat(1_200)}`, 'Go on.');
   }
   return sent;
 }
@@ -241,7 +241,7 @@ describe('the usage of an answer', () => {
   it.each(Object.entries(WAYS).filter(([, open]) => open !== langchainEdit))(
     'is known to the next process: %s',
     async (_, open) => {
-      const sent = await playFresh(open, 60);
+      const sent = await playFresh(open, 20);
       expect(Math.max(...sent)).toBeLessThan(LIMIT);
       expect(Math.max(...sent)).toBeGreaterThan(0.75 * LIMIT);
       expect(sent.at(-1)).toBeLessThan(Math.max(...sent));
@@ -262,7 +262,7 @@ describe('the usage of an answer', () => {
   });
 
   it.each(Object.entries(WAYS))('is known to the next call: %s', async (_, open) => {
-    const sent = await play(open, 60);
+    const sent = await play(open, 20);
     expect(Math.max(...sent)).toBeLessThan(LIMIT);
     expect(Math.max(...sent)).toBeGreaterThan(0.75 * LIMIT);
     expect(sent.at(-1)).toBeLessThan(Math.max(...sent));

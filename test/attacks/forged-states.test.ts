@@ -8,7 +8,7 @@ import { stateChecksum } from '../../src/main/state/session-state.js';
 import type { SessionState } from '../../src/main/state/session-state.js';
 import type { IContent } from '../../src/shared/content.js';
 import { validate } from '../../src/shared/providers/validate.js';
-import { runs } from '../support/scale.js';
+import { pairs, runs } from '../support/scale.js';
 
 /** A conversation in which files are read and written; every text of it holds its name. */
 function conversation(name: string, turns: number = 8): IContent[] {
@@ -159,17 +159,20 @@ describe('a forged state', () => {
     const mine = conversation('mine');
     const own = await stateOf(mine);
     const without = (await sentWith(mine, undefined)).text;
-    const odd = [undefined, null, '', 0, -1, 1.5, 2 ** 53, 1e308, false, [], {}, 'x', '__proto__'];
-    for (const path of pathsIn(own).filter(([field]) => field !== 'checksum')) {
-      for (const value of [...odd, JSON.parse('{"__proto__":{"length":1}}')]) {
-        const forged = JSON.parse(JSON.stringify(own)) as SessionState;
-        let parent = forged as unknown as Record<string, unknown>;
-        for (const name of path.slice(0, -1)) parent = parent[name] as Record<string, unknown>;
-        parent[path.at(-1) ?? ''] = value;
-        const { sent } = await sentWith(mine, sealed(forged));
-        expect(validate(sent, 'anthropic'), `${path.join('.')}: ${String(value)}`).toEqual([]);
-        expect(JSON.stringify(sent)).toContain('mine asks 7');
-      }
+    const polluted: unknown = JSON.parse('{"__proto__":{"length":1}}');
+    const odd = [
+      ...[undefined, null, '', 0, -1, 1.5, 2 ** 53, 1e308, false, [], {}, 'x', '__proto__'],
+      polluted,
+    ];
+    const paths = pathsIn(own).filter(([field]) => field !== 'checksum');
+    for (const [path, value] of pairs(paths, odd)) {
+      const forged = JSON.parse(JSON.stringify(own)) as SessionState;
+      let parent = forged as unknown as Record<string, unknown>;
+      for (const name of path.slice(0, -1)) parent = parent[name] as Record<string, unknown>;
+      parent[path.at(-1) ?? ''] = value;
+      const { sent } = await sentWith(mine, sealed(forged));
+      expect(validate(sent, 'anthropic'), `${path.join('.')}: ${String(value)}`).toEqual([]);
+      expect(JSON.stringify(sent)).toContain('mine asks 7');
     }
     const cyclic: { memory?: unknown } = { ...own };
     cyclic.memory = cyclic;

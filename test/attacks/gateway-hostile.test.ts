@@ -3,14 +3,14 @@
 
 import fc from 'fast-check';
 import { createConnection, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { request } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startGateway } from '../../src/gateway/start-gateway.js';
 import type { Gateway } from '../../src/gateway/server/gateway.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
-import { gatewayWorld } from '../support/gateway-world.js';
+import { gatewayWorld, listening } from '../support/gateway-world.js';
 import type { GatewayWorld } from '../support/gateway-world.js';
 import { runs } from '../support/scale.js';
 
@@ -116,11 +116,6 @@ afterEach(async () => {
   for (const close of closing.reverse()) await close();
   closing = [];
 });
-
-async function listening(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** An upstream that answers each request by a script. */
 async function scriptedUpstream(): Promise<{ url: string; play: (script: Script) => void }> {

@@ -1,22 +1,14 @@
 // The example for the AI SDK as it stands, from the command line: alone, and with a provider that refuses what
 // real ones refuse.
 
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { ScriptedStep } from '../../examples/support/scripted-provider.js';
 import { PLAYS_ALL } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
+import { runExample } from './run-example.js';
 
 const EXAMPLE = 'examples/ai-sdk.js';
-
-async function runExample(env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const options = { timeout: 120_000, env: { ...process.env, ...env } };
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE], options);
-  expect(stderr).toBe('');
-  return stdout;
-}
 
 /** The tokens of the first and the last step that edited. */
 function tokensOf(output: string): { readonly before: number; readonly after: number } {
@@ -28,7 +20,7 @@ describe(EXAMPLE, () => {
   it.runIf(PLAYS_ALL)(
     'shows that compaction takes out tokens before the first call, and that the tools work',
     async () => {
-      const output = await runExample();
+      const output = await runExample(EXAMPLE);
       const { before, after } = tokensOf(output);
       expect(Number(/^messages: (\d+)$/m.exec(output)?.[1])).toBeGreaterThan(500);
       expect(after).toBeLessThan(before * 0.7);
@@ -47,7 +39,7 @@ describe(EXAMPLE, () => {
       { text: 'Hm.' },
     ];
     const { url, requests } = await startStrictProvider(script);
-    const output = await runExample({ PROVIDER_URL: url });
+    const output = await runExample(EXAMPLE, { PROVIDER_URL: url });
     expect(requests.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(output).toMatch(/^\d+ input tokens: Hm\.$/m);
     const { before, after } = tokensOf(output);

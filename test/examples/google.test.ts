@@ -1,34 +1,16 @@
 // The example of the adapter for Google GenAI, as its readers run it.
 
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
 import { PLAYS_ALL } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
+import { numbersBehind, runExample } from './run-example.js';
 
-const EXAMPLE = fileURLToPath(new URL('../../examples/google.js', import.meta.url));
+const EXAMPLE = 'examples/google.js';
 
-async function run(environment: Record<string, string> = {}): Promise<string> {
-  const { PROVIDER_URL: _, ...inherited } = process.env;
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE], {
-    env: { ...inherited, ...environment },
-    timeout: 120_000,
-  });
-  expect(stderr).toBe('');
-  return stdout;
-}
-
-function numbersBehind(label: string, output: string): number[] {
-  return Array.from(output.matchAll(new RegExp(`^${label}: (\\d+)`, 'gm')), ([, number]) =>
-    Number(number),
-  );
-}
-
-describe('examples/google.js', () => {
+describe(EXAMPLE, () => {
   it('does the job on a long history, and sends less of it', async () => {
-    const output = await run();
+    const output = await runExample(EXAMPLE);
     const [before = 0] = numbersBehind('tokens before', output);
     const [after = 0] = numbersBehind('tokens after', output);
     expect(numbersBehind('history', output)[0]).toBeGreaterThan(500);
@@ -56,7 +38,7 @@ describe('examples/google.js', () => {
         ],
         { callIds: false },
       );
-      const output = await run({ PROVIDER_URL: provider.url });
+      const output = await runExample(EXAMPLE, { PROVIDER_URL: provider.url });
       expect(output).toContain('model: It is empty now.');
       expect(provider.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
     },

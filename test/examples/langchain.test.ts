@@ -1,34 +1,16 @@
 // The example of the adapter for LangChain, as its readers run it.
 
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
 import { PLAYS_ALL } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
+import { numbersBehind, runExample } from './run-example.js';
 
-const EXAMPLE = fileURLToPath(new URL('../../examples/langchain.js', import.meta.url));
+const EXAMPLE = 'examples/langchain.js';
 
-async function run(environment: Record<string, string> = {}): Promise<string> {
-  const { PROVIDER_URL: _, ...inherited } = process.env;
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE], {
-    env: { ...inherited, ...environment },
-    timeout: 120_000,
-  });
-  expect(stderr).toBe('');
-  return stdout;
-}
-
-function numbersBehind(label: string, output: string): number[] {
-  return Array.from(output.matchAll(new RegExp(`^${label}: (\\d+)`, 'gm')), ([, number]) =>
-    Number(number),
-  );
-}
-
-describe('examples/langchain.js', () => {
+describe(EXAMPLE, () => {
   it('does two jobs on a long history, sends less of it, and keeps all of it', async () => {
-    const output = await run();
+    const output = await runExample(EXAMPLE);
     const [history = 0] = numbersBehind('history', output);
     const before = numbersBehind('tokens before', output);
     const after = numbersBehind('tokens after', output);
@@ -52,7 +34,7 @@ describe('examples/langchain.js', () => {
         { text: 'There is no such file.' },
         { text: 'It is not there.' },
       ]);
-      const output = await run({ PROVIDER_URL: provider.url });
+      const output = await runExample(EXAMPLE, { PROVIDER_URL: provider.url });
       expect(output).toContain('model: It is not there.');
       expect(provider.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
     },

@@ -1,23 +1,10 @@
 // The examples of the adapters for OpenAI, as their readers run them.
 
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import { PLAYS_ALL, sample } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
-
-async function run(example: string, environment: Record<string, string> = {}): Promise<string> {
-  const { PROVIDER_URL: _, OPENAI_API_KEY: __, ...inherited } = process.env;
-  const path = fileURLToPath(new URL(`../../${example}`, import.meta.url));
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [path], {
-    timeout: 120_000,
-    env: { ...inherited, ...environment },
-  });
-  expect(stderr).toBe('');
-  return stdout;
-}
+import { runExample } from './run-example.js';
 
 function tokensOf(output: string): { readonly before: number; readonly after: number } {
   const tokens = /^\d+ requests: (\d+) tokens before, (\d+) after$/m.exec(output);
@@ -34,7 +21,7 @@ describe.each(sample(EXAMPLES, 1))('%s', (example, api) => {
   it.runIf(PLAYS_ALL)(
     'does the job on a long history, and sends less of it',
     async () => {
-      const output = await run(example);
+      const output = await runExample(example);
       const { before, after } = tokensOf(output);
       expect(Number(/^(?:messages|items): (\d+)$/m.exec(output)?.[1])).toBeGreaterThan(500);
       expect(after).toBeLessThan(before * 0.8);
@@ -58,7 +45,7 @@ describe.each(sample(EXAMPLES, 1))('%s', (example, api) => {
       { toolCalls: [read] },
       { text: 'Hm.' },
     ]);
-    const output = await run(example, { PROVIDER_URL: url });
+    const output = await runExample(example, { PROVIDER_URL: url });
     expect(requests.map((request) => [request.api, request.status])).toEqual(
       Array(4).fill([api, 200]),
     );

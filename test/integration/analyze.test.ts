@@ -1,4 +1,4 @@
-// The command as users run it: the built file, spawned, on the fixtures. `npm run build` comes first.
+// The built command on the fixtures. `npm run build` comes first.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import type { Outcome } from '../support/run-command.js';
 import { PLAYS_ALL } from '../support/scale.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
+const SHORT = path.join(FIXTURES, 'swe-agent/humanevalfix-python-0.traj');
 const SESSION = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-analyze-'));
@@ -101,19 +102,19 @@ describe('ctxfold analyze', () => {
   });
 
   test('explains one entry, for a person and as JSON', async () => {
-    const { code, stdout, stderr } = await run('analyze', SESSION, '--explain', '4', '--json');
+    const { code, stdout, stderr } = await run('analyze', SHORT, '--explain', '4', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { entries, explanation } = JSON.parse(stdout) as Explained;
-    expect(entries).toBe(132);
+    expect(entries).toBe(11);
     expect(explanation.index).toBe(4);
-    const text = await run('analyze', SESSION, '--explain', '4');
-    expect(text.stdout).toContain('entry 4 of 132, counted from 0');
+    const text = await run('analyze', SHORT, '--explain', '4');
+    expect(text.stdout).toContain('entry 4 of 11, counted from 0');
     expect(text.stdout).toContain(explanation.blocks[0]?.text.slice(0, 20));
     for (const line of text.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
   test.each([
-    ['an entry that is not there', SESSION, '132', 'the session has 132 entries'],
+    ['an entry that is not there', SHORT, '11', 'the session has 11 entries'],
     ['a folder', FIXTURES, '0', 'needs a single session'],
     ['what is no index', SESSION, '-1', '--explain'],
   ])('explains nothing of %s', async (_, place, index, message) => {

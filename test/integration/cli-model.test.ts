@@ -38,7 +38,10 @@ if (!PLAYS_ALL) {
 }
 
 function replay(...args: readonly string[]): Promise<Outcome> {
-  return runCommand(['replay', SESSION, ...args], { TEST_KEY: KEY, EMPTY_KEY: '' });
+  return runCommand(['replay', SESSION, '--offload', 'inline', ...args], {
+    TEST_KEY: KEY,
+    EMPTY_KEY: '',
+  });
 }
 
 function withModel(strategy: string, baseUrl: string): readonly string[] {

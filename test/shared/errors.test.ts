@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import * as errors from '../../src/shared/errors.js';
 import {
   asError,
+  causesOf,
   CompressionExecutionError,
   CtxfoldError,
   ContextWindowExceededError,
@@ -104,6 +105,21 @@ describe('asError', () => {
     const error = asError(thrown);
     expect(error.message).toBe('an error without a message was thrown');
     expect(error.cause).toBe(thrown);
+  });
+});
+
+describe('causesOf', () => {
+  it('gives an error and its causes, the outermost first, as far as they are errors', () => {
+    const inner = new Error('inner', { cause: 'no error' });
+    const outer = new TypeError('outer', { cause: inner });
+    expect([...causesOf(outer)]).toEqual([outer, inner]);
+    expect([...causesOf('no error')]).toEqual([]);
+  });
+
+  it('ends a circular chain after eight', () => {
+    const circular = new Error('circular');
+    circular.cause = circular;
+    expect([...causesOf(circular)]).toHaveLength(8);
   });
 });
 

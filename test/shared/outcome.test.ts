@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toolResponse } from '../../src/shared/content.js';
-import { hasFailed, outcomeOf } from '../../src/shared/outcome.js';
+import { hasFailed, outcomeOf, textOfResult } from '../../src/shared/outcome.js';
 import type { CallOutcome } from '../../src/shared/outcome.js';
 import { runs } from '../support/scale.js';
 
@@ -152,5 +152,18 @@ describe('outcomeOf', () => {
   it('is running of a result that is not complete, whatever it says', () => {
     const response = { ...toolResponse('c', 'run', 'exit code: 1'), isComplete: false };
     expect(outcomeOf(response)).toBe('running');
+  });
+});
+
+describe('textOfResult', () => {
+  it.each<[string, unknown]>([
+    ['as it is', 'as it is'],
+    ['printed\nwarned', { stderr: 'warned', stdout: 'printed' }],
+    ['printed\nsaid', { message: 'said', code: 1, output: 'printed' }],
+    ['in parts', { content: [{ type: 'text', text: 'in parts' }] }],
+    ['', { id: 7 }],
+    ['', null],
+  ])('is %j of the texts of %j, each on lines of its own', (text, result) => {
+    expect(textOfResult(result)).toBe(text);
   });
 });

@@ -137,6 +137,16 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(tool?.blocks[0]).toMatchObject({ toolName: 'read_file', origin: [1, 0] });
     });
 
+    it('knows an answer by the last call of its id', () => {
+      const again = { type: 'tool_use', id: 'toolu_1', name: 'write_file', input: {} } as const;
+      const entries = read(CALL, RESULT, { role: 'assistant', content: [again] }, RESULT);
+      const answered = entries.filter(({ speaker }) => speaker === 'tool');
+      expect(answered.flatMap(({ blocks }) => blocks)).toMatchObject([
+        { toolName: 'read_file' },
+        { toolName: 'write_file' },
+      ]);
+    });
+
     it('reads reasoning that is encrypted as reasoning', () => {
       const [entry] = read({
         role: 'assistant',

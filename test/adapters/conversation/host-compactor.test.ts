@@ -141,6 +141,9 @@ describe('HostCompactor', () => {
     expect(await host.compact(TALK, { sessionId: 'a' })).toBe(TALK);
     expect(host.isFailing('a')).toBe(true);
     expect(host.status('a')).toContain('contextLimit');
+    const unasked = open({ contextLimit: -1 });
+    expect(() => unasked.open()).toThrow(RangeError);
+    expect(unasked.status('a')).toContain('contextLimit');
   });
 
   it("goes by the host's window of the model that the call is to", async () => {

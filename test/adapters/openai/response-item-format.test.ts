@@ -206,6 +206,18 @@ describe('responseItemFormat', () => {
     ]);
   });
 
+  it.each([
+    [{ type: 'exit', exit_code: 0 }, undefined],
+    [{ type: 'exit', exitCode: -1 }, 'exit code -1'],
+    [{ type: 'timeout' }, 'timeout'],
+  ])('tells by %j how a command of the shell has failed', (outcome, error) => {
+    const output = [{ stdout: 'a.ts', stderr: '', outcome }];
+    const answer = { type: 'shell_call_output', call_id: 's1', output };
+    const failure = error === undefined ? {} : { error };
+    const block = { ...OUTPUT_BLOCK, callId: 's1', toolName: 'shell', result: 'a.ts', ...failure };
+    expect(read(SHELL, answer)[1]).toEqual(['tool', ['1.0', block]]);
+  });
+
   it("reads the calls of OpenAI's shell and of its tool for patches, and what they answer", () => {
     const outputs = [
       { stdout: 'a.ts', stderr: '', outcome: { type: 'exit', exit_code: 0 } },

@@ -98,14 +98,17 @@ describe('storedMessageFormat', () => {
 
   it('leaves out what OpenCode sends to no model', () => {
     const failed = message('assistant', [said('half')], { error: { name: 'APIError' } });
-    const cut = message('assistant', [said('half')], { error: { name: 'MessageAbortedError' } });
+    const cutOff = { error: { name: 'MessageAbortedError' } };
+    const cut = message('assistant', [said('half')], cutOff);
+    const reasoning = { type: 'reasoning', text: 'Hm.' };
+    const unsaid = message('assistant', [{ type: 'step-start' }, reasoning], cutOff);
     const shown = message('user', [
       { type: 'text', text: 'hidden', ignored: true },
       { type: 'file', mime: 'text/plain', url: 'file:///a' },
       { type: 'file', mime: 'image/png', url: 'data:' },
       { type: 'agent', name: 'build' },
     ]);
-    expect(read(failed, cut, shown)).toEqual([
+    expect(read(failed, cut, unsaid, shown)).toEqual([
       ['ai', { type: 'text', text: 'half' }],
       ['human', { type: 'media', mimeType: 'image/png', data: '', encoding: 'url' }],
     ]);

@@ -35,6 +35,15 @@ describe('contextEdits', () => {
     ]);
   });
 
+  it('knows results of one moment apart by their calls', () => {
+    const twins = ['c1', 'c2'].map((id) => ({ ...result(id, id), ...{ timestamp: 1 } }));
+    const short = { ...twins[1]!, ...{ content: [said('short')] } };
+    expect(contextEdits(twins, [short], entriesOf(twins))).toEqual([
+      { type: 'context_edit', targetId: 'e1', replacement: null },
+      { type: 'context_edit', targetId: 'e2', replacement: { content: [said('short')] } },
+    ]);
+  });
+
   it('tells of none when a summary was sent, which is in no entry', () => {
     const sent = [message('user', { content: 'So far' }), shorter(4)];
     expect(contextEdits(TALK, sent, entriesOf(TALK))).toEqual([]);

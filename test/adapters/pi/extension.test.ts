@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
+import { RECALL_DESCRIPTION } from '../../../src/adapters/request/recall-words.js';
 import { piExtension } from '../../../src/adapters/pi/extension.js';
 import type { PiContext, PiExtensionApi, PiTool } from '../../../src/adapters/pi/extension-api.js';
 import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
@@ -214,6 +215,14 @@ describe('piExtension', () => {
     const shown = JSON.stringify((await sent([user('Go.'), ...sixReads()]))?.[2]);
     expect(shown).toContain('[read_file');
     expect(shown).not.toContain('recall(');
+  });
+
+  it('names its tool in placeholders that pi has from an earlier session', async () => {
+    const own = { name: 'recall', description: RECALL_DESCRIPTION };
+    const { emit, sent } = playedPi(PRUNING_OLD, [own]);
+    await emit('session_start');
+    const shown = JSON.stringify((await sent([user('Go.'), ...sixReads()]))?.[2]);
+    expect(shown).toContain('recall(');
   });
 
   it('throws for invalid options once, which pi shows, and the command says so from then on', async () => {

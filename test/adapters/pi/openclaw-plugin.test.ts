@@ -1,6 +1,6 @@
 // The plugin in an OpenClaw that is played: what its engine, its tool and its command answer.
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
 import type { OpenClawPluginApi } from '../../../src/adapters/pi/openclaw-api.js';
@@ -104,6 +104,19 @@ describe('register', () => {
     const wrong = playedOpenClaw({ contextLimit: 'much' });
     expect((await wrong.assemble(staleRead())).messages).toHaveLength(5);
     expect(wrong.status()).toContain('contextLimit');
+  });
+
+  it('leaves it to OpenClaw to summarize, as OpenClaw has asked', async () => {
+    const asked: unknown[] = [];
+    const summarized = { ok: true, compacted: true };
+    vi.doMock('openclaw/plugin-sdk/core', () => ({
+      delegateCompactionToRuntime: (params: unknown) => (asked.push(params), summarized),
+    }));
+    onTestFinished(() => void vi.doUnmock('openclaw/plugin-sdk/core'));
+    const { engine } = playedOpenClaw();
+    const params = { sessionId: 's', force: true };
+    expect(await engine.compact(params)).toBe(summarized);
+    expect(asked).toEqual([params]);
   });
 
   it('goes on after a stop, and says of a turn that is told twice that it is', async () => {

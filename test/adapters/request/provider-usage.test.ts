@@ -3,7 +3,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { reportedSum, reportedUsage } from '../../../src/adapters/request/call-arguments.js';
-import { reportedBy } from '../../../src/adapters/request/provider-usage.js';
+import { hasServerCalls, reportedBy } from '../../../src/adapters/request/provider-usage.js';
 import { contentsCompactor } from '../../../src/google.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CacheMissedEvent, OddUsage } from '../../../src/main/preflight/session-events.js';
@@ -44,6 +44,23 @@ describe('reportedBy', () => {
       expect(reportedBy(answer).reportedInputTokens).toBeUndefined();
     },
   );
+});
+
+describe('hasServerCalls', () => {
+  it.each([
+    [true, { type: 'server_tool_use' }],
+    [true, { type: 'mcp_tool_use' }],
+    [true, { type: 'web_search_call' }],
+    [true, { type: 'tool-call', providerExecuted: true }],
+    [false, { type: 'tool-call', providerExecuted: false }],
+    [false, { type: 'tool_use' }],
+    [false, { type: 'tool_call' }],
+    [false, { type: 'function_call', call_id: 'c1' }],
+    [false, { text: 'web_search_call' }],
+    [false, null],
+  ])('is %s of an answer with %j', (expected, part) => {
+    expect(hasServerCalls([{ type: 'text', text: 'Well.' }, part])).toBe(expected);
+  });
 });
 
 describe('reportedUsage', () => {

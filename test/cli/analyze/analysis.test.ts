@@ -3,14 +3,7 @@
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  agentPreset,
-  aiContent,
-  humanText,
-  toolCall,
-  toolContent,
-  toolResponse,
-} from '../../../src/index.js';
+import { aiContent, humanText, toolCall, toolContent, toolResponse } from '../../../src/index.js';
 import { readTranscript } from '../../../src/transcripts.js';
 import type { IContent } from '../../../src/index.js';
 import type { Transcript } from '../../../src/transcripts.js';
@@ -20,6 +13,7 @@ import type { SessionAnalysis } from '../../../src/cli/analyze/analysis-report.j
 import { replaySession } from '../../../src/cli/replay/replay-session.js';
 import type { ReplayOptions } from '../../../src/cli/replay/replay-session.js';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../../support/arbitrary-history.js';
+import { step, transcriptOf } from '../../support/report-documents.js';
 import { runs } from '../../support/scale.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
@@ -38,7 +32,7 @@ function analyzeBy(
   workingSet: WorkingSetRules = KEEPS_ALL,
   options: Partial<ReplayOptions> = {},
 ): Promise<SessionAnalysis> {
-  return analyze(transcript(entries), {
+  return analyze(transcriptOf(entries), {
     session: { edits: 'every-turn', density: { workingSet, shrink: 'off' } },
     ...options,
   });
@@ -65,19 +59,6 @@ const KEEPS_ALL: WorkingSetRules = {
   ...{ readCalls: 99, searchCalls: 99, outputCalls: 99, otherCalls: 99 },
   ...{ earlyShare: 1, paybackCalls: Infinity, freeTokens: 0 },
 };
-
-function transcript(entries: readonly IContent[], workspaceRoot: string = '/w'): Transcript {
-  const format = 'claude-code';
-  return { format, workspaceRoot, entries, warnings: [], preset: agentPreset(format) };
-}
-
-/** A call and its response. */
-function step(id: string, tool: string, parameters: object, result: string): IContent[] {
-  return [
-    aiContent([toolCall(id, tool, parameters)]),
-    toolContent([toolResponse(id, tool, result)]),
-  ];
-}
 
 const LONG = 'one line of a long file\n'.repeat(200);
 
@@ -115,7 +96,9 @@ describe('analyzeRecording', () => {
         fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
         async (history, recencyRetention) => {
           const options = { recency: recencyRetention, session: { edits: 'every-turn' } } as const;
-          expectSums(await analyze(transcript(history, WORKSPACE_ROOT), options));
+          expectSums(
+            await analyze({ ...transcriptOf(history), workspaceRoot: WORKSPACE_ROOT }, options),
+          );
         },
       ),
       { numRuns: runs(100) },
@@ -134,7 +117,7 @@ describe('analyzeRecording', () => {
     const entries = [...read('1'), humanText('in short'), ...read('2'), ...write];
     const analyzeWith = (contextStarts: readonly number[]) =>
       analyze(
-        { ...transcript(entries), contextStarts },
+        { ...transcriptOf(entries), contextStarts },
         { session: { edits: 'every-turn', density: { workingSet: KEEPS_ALL } } },
       );
     const [one, two] = [await analyzeWith([]), await analyzeWith([2])];

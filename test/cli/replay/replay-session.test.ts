@@ -1,22 +1,14 @@
 // Replays of small made-up sessions, on the calling thread.
 
 import { describe, expect, test } from 'vitest';
-import {
-  agentPreset,
-  aiContent,
-  humanText,
-  toolCall,
-  toolContent,
-  toolResponse,
-} from '../../../src/index.js';
+import { aiContent, humanText } from '../../../src/index.js';
 import { DEFAULT_WORKING_SET } from '../../../src/density.js';
-import type { IContent } from '../../../src/index.js';
-import type { Transcript } from '../../../src/transcripts.js';
 import type { WorkingSetRules } from '../../../src/density.js';
 import { createRedactedLabel } from '../../../src/cli/terminal/content-label.js';
 import { jsonText } from '../../../src/cli/terminal/terminal-text.js';
 import { replaySession } from '../../../src/cli/replay/replay-session.js';
 import type { ReplayOptions } from '../../../src/cli/replay/replay-session.js';
+import { step, transcriptOf } from '../../support/report-documents.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import type { ScriptedAnswer } from '../../support/scripted-summarizer.js';
 
@@ -35,19 +27,6 @@ const OPTIONS: ReplayOptions = {
   session: at(TAKES_NOTHING),
 };
 
-function transcript(entries: readonly IContent[]): Transcript {
-  const format = 'claude-code';
-  return { format, workspaceRoot: '/w', entries, warnings: [], preset: agentPreset(format) };
-}
-
-/** A call and its response. */
-function step(id: string, tool: string, parameters: object, result: string): IContent[] {
-  return [
-    aiContent([toolCall(id, tool, parameters)]),
-    toolContent([toolResponse(id, tool, result)]),
-  ];
-}
-
 const LONG = 'one line of a long file\n'.repeat(200);
 
 const READ_THEN_WRITE = [
@@ -59,14 +38,14 @@ const READ_THEN_WRITE = [
 
 describe('replaySession', () => {
   test('begins anew where the agent had compacted, with and without', async () => {
-    const whole = transcript([
+    const whole = transcriptOf([
       humanText(LONG),
       aiContent('hi'),
       humanText('in short'),
       aiContent('so'),
     ]);
     const played = await replaySession('f', { ...whole, contextStarts: [2] }, OPTIONS);
-    const alone = await replaySession('f', transcript(whole.entries.slice(2)), OPTIONS);
+    const alone = await replaySession('f', transcriptOf(whole.entries.slice(2)), OPTIONS);
     expect(played.report.modelCalls[1]?.tokens).toEqual(alone.report.modelCalls[0]?.tokens);
     expect(played.report.end.tokens).toEqual(alone.report.end.tokens);
     expect(played.turns.at(-1)).toEqual(alone.turns.at(-1));
@@ -84,7 +63,7 @@ describe('replaySession', () => {
     ];
     const { lives } = await replaySession(
       'f',
-      { ...transcript(entries), contextStarts: [4] },
+      { ...transcriptOf(entries), contextStarts: [4] },
       OPTIONS,
     );
     expect(lives).toMatchObject([
@@ -105,7 +84,7 @@ describe('replaySession', () => {
     ];
     const { report } = await replaySession(
       'f',
-      { ...transcript(entries), contextStarts: [2] },
+      { ...transcriptOf(entries), contextStarts: [2] },
       OPTIONS,
     );
     expect(report.modelCalls.map(({ entry }) => entry)).toEqual([1, 6]);
@@ -113,7 +92,7 @@ describe('replaySession', () => {
 
   test('an untouched history costs the same with and without', async () => {
     const entries = [humanText('hello'), aiContent('hi'), humanText('bye'), aiContent('see you')];
-    const { report } = await replaySession('f', transcript(entries), OPTIONS);
+    const { report } = await replaySession('f', transcriptOf(entries), OPTIONS);
     expect(report.modelCalls.map(({ entry }) => entry)).toEqual([1, 3]);
     for (const { tokens } of [...report.modelCalls, report.end]) {
       expect(tokens.with).toBe(tokens.without);
@@ -123,7 +102,7 @@ describe('replaySession', () => {
   });
 
   test('a superseded read is reclaimed before the next model call', async () => {
-    const { report } = await replaySession('f', transcript(READ_THEN_WRITE), OPTIONS);
+    const { report } = await replaySession('f', transcriptOf(READ_THEN_WRITE), OPTIONS);
     const { without, with: left } = report.end.tokens;
     expect(report.modelCalls.map(({ edits }) => edits.length)).toEqual([0, 0, 1]);
     expect(report.reclaimed).toEqual([{ rule: 'read-write', items: 1, tokens: without - left }]);
@@ -140,7 +119,7 @@ describe('replaySession', () => {
       ...step('1', 'Bash', { command: 'cat secret' }, LONG),
       ...step('2', 'Bash', { command: 'ls' }, LONG),
     ];
-    const { report } = await replaySession('f', transcript(entries), {
+    const { report } = await replaySession('f', transcriptOf(entries), {
       ...OPTIONS,
       recency: 1,
     });
@@ -162,7 +141,7 @@ describe('replaySession', () => {
       ...DEFAULT_WORKING_SET,
       ...{ outputCalls: 0, paybackCalls: Infinity, freeTokens: 0 },
     };
-    const { report: both } = await replaySession('f', transcript(entries), {
+    const { report: both } = await replaySession('f', transcriptOf(entries), {
       ...OPTIONS,
       session: at(workingSet),
       recency: 1,
@@ -173,7 +152,7 @@ describe('replaySession', () => {
       { rule: 'working-set', items: 1 },
     ]);
     const late = { ...workingSet, outputCalls: 1, earlyShare: 1 };
-    const { report } = await replaySession('f', transcript(entries), {
+    const { report } = await replaySession('f', transcriptOf(entries), {
       ...OPTIONS,
       session: at(late),
       recency: 1,
@@ -188,7 +167,7 @@ describe('replaySession', () => {
         step(`${n}`, 'Bash', { command: `cat ${n}` }, LONG),
       ).flat(),
     ];
-    const { report } = await replaySession('f', transcript(entries), {
+    const { report } = await replaySession('f', transcriptOf(entries), {
       ...OPTIONS,
       contextLimit: 6_000,
     });
@@ -209,7 +188,7 @@ describe('replaySession', () => {
       humanText(LONG.repeat(2)),
       aiContent('oh'),
     ];
-    const { report } = await replaySession('f', transcript(entries), {
+    const { report } = await replaySession('f', transcriptOf(entries), {
       ...OPTIONS,
       contextLimit: 500,
     });
@@ -220,7 +199,7 @@ describe('replaySession', () => {
   });
 
   test('an empty transcript gives a report', async () => {
-    const { report } = await replaySession('f', transcript([]), OPTIONS);
+    const { report } = await replaySession('f', transcriptOf([]), OPTIONS);
     expect(report).toMatchObject({ entries: 0, modelCalls: [], reclaimed: [] });
     expect(report.end.tokens).toEqual({ without: 0, with: 0 });
   });
@@ -228,7 +207,7 @@ describe('replaySession', () => {
   test('aborting rejects with the reason', async () => {
     const reason = new Error('enough');
     const abortion = new AbortController();
-    const replayed = replaySession('f', transcript(READ_THEN_WRITE), {
+    const replayed = replaySession('f', transcriptOf(READ_THEN_WRITE), {
       ...OPTIONS,
       signal: abortion.signal,
       progress: {
@@ -279,7 +258,7 @@ describe('replaySession with a model', () => {
   const CUT_OFF: ScriptedAnswer = { text: snapshot('half'), finishReason: 'length' };
 
   test('requests are counted in the window in which they were made', async () => {
-    const { report } = await replaySession('f', transcript(entries), options(GOOD));
+    const { report } = await replaySession('f', transcriptOf(entries), options(GOOD));
     const windows = [...report.modelCalls, report.end];
     const asked = windows.filter(({ summarizer }) => summarizer.requests > 0);
     expect(asked.length).toBeGreaterThan(1);
@@ -296,7 +275,7 @@ describe('replaySession with a model', () => {
   });
 
   test('tokens add up over summaries of summaries, which are no items themselves', async () => {
-    const { report } = await replaySession('f', transcript(entries), options(GOOD));
+    const { report } = await replaySession('f', transcriptOf(entries), options(GOOD));
     const { without, with: left } = report.end.tokens;
     const [folded, ...others] = report.reclaimed;
     expect(others).toEqual([]);
@@ -306,13 +285,13 @@ describe('replaySession with a model', () => {
   });
 
   test('answers without figures are told apart', async () => {
-    const { report } = await replaySession('f', transcript(entries), options(snapshot('Read.')));
+    const { report } = await replaySession('f', transcriptOf(entries), options(snapshot('Read.')));
     expect(report.summarizer.requests).toBeGreaterThan(0);
     expect(report.summarizer.unmeteredRequests).toBe(report.summarizer.requests);
   });
 
   test('a rejected summary stops the replay, and what was reached stays', async () => {
-    const { report } = await replaySession('f', transcript(entries), options([GOOD, CUT_OFF]));
+    const { report } = await replaySession('f', transcriptOf(entries), options([GOOD, CUT_OFF]));
     expect(report.compressionFailure).toMatchObject({
       code: 'SUMMARY_REJECTED',
       reason: 'cut-off',
@@ -329,14 +308,14 @@ describe('replaySession with a model', () => {
       ...step('x', 'Bash', {}, LONG.repeat(3)),
       aiContent('so'),
     ];
-    const { report } = await replaySession('f', transcript(sudden), options(CUT_OFF));
+    const { report } = await replaySession('f', transcriptOf(sudden), options(CUT_OFF));
     expect(report.compressionFailure).not.toBeNull();
     expect(report.end.fitted).not.toBeNull();
     expect(report.end.tokens.with).toBeLessThanOrEqual(6_000);
   });
 
   test('with the fallback, truncation takes the place of the summary', async () => {
-    const { report } = await replaySession('f', transcript(entries), options(CUT_OFF, true));
+    const { report } = await replaySession('f', transcriptOf(entries), options(CUT_OFF, true));
     const windows = [...report.modelCalls, report.end];
     const [first] = windows.flatMap(({ compressions }) => compressions);
     expect(first).toMatchObject({

@@ -13,7 +13,7 @@ const response = (fields: object) => [
   { functionResponse: { id: 'x', name: 'n', response: fields } },
 ];
 
-describe('a chat of Gemini CLI', () => {
+describe('GEMINI_CLI', () => {
   it('makes a model entry and a tool entry of a record with calls', async () => {
     const { entries, format, warnings } = await readJson(
       chat({

@@ -96,7 +96,7 @@ describe('a trajectory of SWE-agent', () => {
   });
 });
 
-describe('a trajectory of mini-swe-agent', () => {
+describe('MINI_SWE_AGENT', () => {
   const document = (...messages: object[]) => ({
     info: { mini_version: '1', config: { environment: { cwd: '/testbed' } } },
     messages,

@@ -184,6 +184,23 @@ describe('a history that is made to fit', () => {
     }
   });
 
+  it('keeps them where an entry comes in while they are noted', async () => {
+    const given = turns(0, 30);
+    const session = await open('one-shot', given, FAILING);
+    const { history } = session;
+    const late = humanText('Wait a moment.');
+    const countEach = history.countEach.bind(history);
+    history.countEach = (contents) => {
+      if (history.length < given.length && !history.getAll().includes(late)) history.add(late);
+      return countEach(contents);
+    };
+    await session.ensureCompressionBeforeSend('p');
+    const left = history.getAll();
+    expect(left.at(-1)).toBe(late);
+    expect(left.filter(isWorkNote)).toHaveLength(1);
+    expect(JSON.stringify(left)).toContain('Never skip step 0.');
+  });
+
   it('has no note in the documented system, or where there is no room for it', async () => {
     const documented = { ...FAILING, preset: 'specification' } as const;
     const whole = await open('one-shot', turns(0, 60), documented);

@@ -9,6 +9,7 @@ import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import type { Session } from '../../../src/main/session.js';
 import type { SessionState } from '../../../src/main/state/session-state.js';
+import type { CompactByProvider } from '../../../src/main/strategies/provider-compaction.js';
 import type {
   SummarizerRequest,
   SummarizerResponse,
@@ -60,7 +61,10 @@ interface Opened {
   readonly growTo: (share: number) => Promise<void>;
 }
 
-async function open(options: CompactorOptions = {}): Promise<Opened> {
+async function open(
+  options: CompactorOptions = {},
+  compactByProvider?: CompactByProvider,
+): Promise<Opened> {
   const open: Request[] = [];
   const summarizer = scriptedSummarizer(
     (request) =>
@@ -87,7 +91,7 @@ async function open(options: CompactorOptions = {}): Promise<Opened> {
   );
   const compactor = createCompactor({ ...COMPACTOR, summarizer, ...options });
   onTestFinished(() => compactor.close());
-  const session = await compactor.createSession({ edits: 'every-turn' });
+  const session = await compactor.createSession({ edits: 'every-turn', compactByProvider });
   const failures: Error[] = [];
   session.on('compressionFailed', ({ error }) => failures.push(error));
   let prompts = 0;
@@ -278,6 +282,47 @@ describe('compression.ahead', () => {
     await preflight();
     await settle();
     expect(requests).toHaveLength(1);
+  });
+
+  it('asks a provider ahead again once a turn that waited for it was answered', async () => {
+    let asked = 0;
+    const compact: CompactByProvider = ({ tailStart }) => {
+      asked += 1;
+      if (asked === 1) return Promise.reject(new Error('down'));
+      return Promise.resolve({
+        length: tailStart,
+        items: [{ kind: 'compaction', data: {}, tokens: 9 }],
+        keepsReasoning: false,
+      });
+    };
+    const settings = { ...COMPACTOR.settings, 'compression.strategy': 'provider' } as const;
+    const { preflight, growTo } = await open({ settings }, compact);
+    await growTo(0.7);
+    for (let at = 0; at < 2; at += 1) {
+      expect(await preflight()).toBeNull();
+      await settle();
+      expect(asked).toBe(1);
+    }
+    await growTo(0.9);
+    expect(await preflight()).toMatchObject({ outcome: 'applied', strategy: 'provider' });
+    expect(asked).toBe(2);
+    await growTo(0.7);
+    expect(await preflight()).toBeNull();
+    await settle();
+    expect(asked).toBe(3);
+  });
+
+  it('counts a summary that makes the history no shorter as thrown away', async () => {
+    const items = [{ kind: 'compaction', data: {}, tokens: LIMIT }];
+    const settings = { ...COMPACTOR.settings, 'compression.strategy': 'provider' } as const;
+    const { session, preflight, growTo } = await open({ settings }, ({ tailStart }) =>
+      Promise.resolve({ length: tailStart, items, keepsReasoning: false }),
+    );
+    await growTo(0.7);
+    expect(await preflight()).toBeNull();
+    await settle();
+    expect(await preflight()).toMatchObject({ outcome: 'rejected', isAhead: true });
+    expect(session.costs().summaries).toEqual({ landed: 0, thrownAway: 1 });
   });
 
   it('asks a model no more often when each request has a process of its own', async () => {

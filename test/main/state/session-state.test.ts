@@ -154,6 +154,14 @@ describe('createSession with a state', () => {
       (state: SessionState) => ({ ...state, at: state.at + 1 }),
       'STATE_BROKEN',
     ],
+    [
+      'with bytes that are no base64',
+      ({ journal, ...state }: SessionState) => {
+        const changed = { ...state, journal: { ...journal, records: `${journal.records}!` } };
+        return { ...changed, checksum: stateChecksum(changed) };
+      },
+      'STATE_BROKEN',
+    ],
     ['that is a text', () => 'state', 'STATE_BROKEN'],
     ['that is an empty object', () => ({}), 'STATE_BROKEN'],
     [

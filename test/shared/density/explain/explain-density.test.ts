@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { toolContent, toolResponse } from '../../../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, REMOVED_POINTER } from '../../../../src/shared/density.js';
 import type { DensityConfig } from '../../../../src/shared/density.js';
@@ -256,6 +257,9 @@ describe('explainDensity', () => {
     const { explain } = explainAll('t:r9 a:r1 t:r1~ a:s2,s3 t:s2,s3?', { workingSet: RULES });
     expect(only(explain(0))).toMatchObject({ reason: 'no-call', purpose: null, partner: null });
     expect(only(explain(2))).toMatchObject({ reason: 'gone' });
+    const excerpt = toolResponse('s1', 'run_shell_command', `${REMOVED_POINTER}\nIt named: a.ts`);
+    const shortened = explainDensity([...historyOf('a:s1'), toolContent([excerpt])], CONFIG);
+    expect(only(shortened.explain(1))).toMatchObject({ reason: 'gone' });
     expect(explain(3).blocks).toMatchObject([{ reason: 'no-rule' }, { reason: 'open' }]);
     expect(explain(4).blocks).toMatchObject([{ reason: 'unsent', age: 0 }, { reason: 'open' }]);
   });

@@ -181,6 +181,7 @@ describe('callUse', () => {
     { lines: '[1, 5]' },
     { lines: [1, 5] },
     { range: { start: 1, end: 5 } },
+    { range: { unit: 'line', start: 1 } },
   ])('does not take a read for one of the whole file where %j may select a part', (part) => {
     for (const uses of [readsFile('whole'), VIEWS]) {
       const linesOf = (parameters: object): unknown => callUse(uses, parameters, true).lines;

@@ -2,8 +2,11 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { toolResponse } from '../../../../src/shared/content.js';
 import { REMOVED_POINTER } from '../../../../src/shared/density.js';
 import {
+  endingOf,
+  excerptOfBlock,
   excerptStandIn,
   excerptTokens,
   isExcerpt,
@@ -80,6 +83,14 @@ describe('excerptOf', () => {
       expect(isExcerpt(excerpt)).toBe(excerpt !== REMOVED_POINTER);
       expect(isExcerptible(excerpt)).toBe(false);
     });
+  });
+
+  it('says the same of a result under each placeholder, however often', () => {
+    const response = toolResponse('c1', 'run', 'src/a.ts:1: x\n'.repeat(40));
+    const [, said] = excerptOfBlock(response, REMOVED_POINTER).split(REMOVED_POINTER);
+    expect(said).toContain('src/a.ts');
+    for (const placeholder of ['[one]', '[other]', REMOVED_POINTER])
+      expect(excerptOfBlock(response, placeholder)).toBe(placeholder + String(said));
   });
 
   it('names nothing that the result does not', () => {
@@ -525,6 +536,18 @@ describe('excerptOf', () => {
       const hostile = shape.repeat(1_000_000 / shape.length);
       expect(excerptOf(hostile, '[x]').length).toBeLessThan(800);
     }
+  });
+});
+
+describe('endingOf', () => {
+  it.each([
+    ['Error: it is missing', 'Error: it is missing'],
+    ['Error: it is missing\n1 failed, 3 passed', '1 failed, 3 passed'],
+    ['fatal: no such branch\nall of it\nBUILD FAILED', 'fatal: no such branch … BUILD FAILED'],
+    [`${REMOVED_POINTER}\nIt ended with: 3 passed`, '3 passed'],
+    [REMOVED_POINTER, ''],
+  ])('says of %j, and nothing twice: %s', (result, ending) => {
+    expect(endingOf(toolResponse('c1', 'run', result))).toBe(ending);
   });
 });
 
