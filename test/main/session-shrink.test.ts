@@ -229,7 +229,7 @@ describe('Session', () => {
       const lines = (what: string, count: number): string[] =>
         Array.from({ length: count }, (_, at) => `${what} ${words(String(at)).slice(0, 60)}`);
       const [built, linked, installed] = ['built', 'linked', 'installed'].map((what) =>
-        lines(what, { built: 100, linked: 30 }[what] ?? 50),
+        lines(what, what === 'installed' ? 50 : 30),
       );
       const make = (id: string, command: string, ...parts: (readonly string[] | undefined)[]) => [
         aiContent([toolCall(id, 'run_shell_command', { command })]),
@@ -238,9 +238,10 @@ describe('Session', () => {
       const session = await openSession({}, { contextLimit: 40_000 });
       const entries = [
         ...[humanText('go'), ...make('1', 'cat old.log', built)],
-        ...['2', '3', '4', '5', '6', '7'].flatMap((id) => ran(id, words(id))),
-        // Without references it is so long that its middle, what was linked, is left out.
-        ...make('8', 'make all', built, linked, installed),
+        ...['2', '3', '4', '5', '6', '7'].flatMap((id) =>
+          ran(id, [1, 2, 3, 4, 5].map((part) => words(`${part}${id}`)).join(' ')),
+        ),
+        ...make('8', 'sh all.sh', built, linked, installed),
         ...make('9', 'cat new.log', ['what is new'], linked),
       ];
       for (const entry of entries) await send(session, [entry]);

@@ -78,7 +78,7 @@ export function entriesWithoutReferences(
       const ids = kept.has(entry) ? sourceIdsOf(block.result) : '';
       if (ids !== '' && ids.split(' ').some(isLost)) {
         lost.add(block);
-        // Without references, other lines of it may be left out, so results that refer to it are lost as well.
+        // Without references it has more lines, so that a place in it which others name may be another one.
         shown.delete(block);
       }
       answers.set(block.callId, block);
