@@ -81,13 +81,12 @@ export function assertKnownOptions(
     (key) => options[key] !== undefined && !known.includes(key),
   );
   if (unknown.length === 0) return;
-  let isClear = true;
-  const lines = unknown.map((key) => {
-    const suggestion = suggestedOption(key, known, elsewhere);
-    isClear &&= suggestion !== undefined;
+  const suggestions = unknown.map((key) => suggestedOption(key, known, elsewhere));
+  const lines = unknown.map((key, at) => {
+    const suggestion = suggestions[at];
     return `${shownText(key)}${suggestion === undefined ? '' : ` (${suggestion})`}`;
   });
-  const all = isClear ? '' : ` ${listOfOptions(known)}`;
+  const all = suggestions.includes(undefined) ? ` ${listOfOptions(known)}` : '';
   throw new RangeError(`Invalid ${name}: there is no option ${lines.join(', ')}.${all}`);
 }
 

@@ -70,7 +70,14 @@ describe('ctxfold analyze', () => {
   });
 
   test('analyzes a folder, and lists what it cannot read', async () => {
-    const { code, stdout, stderr } = await run('analyze', SESSIONS, '--json', '--recency', '2');
+    const { code, stdout, stderr } = await run(
+      'analyze',
+      SESSIONS,
+      '--json',
+      '--no-redact',
+      '--recency',
+      '2',
+    );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { sessions, totals, unread } = JSON.parse(stdout) as Report;
     expect(sessions).toHaveLength(PLAYS_ALL ? 14 : 4);

@@ -338,7 +338,7 @@ describe('a folder', () => {
     cpSync(path.join(FIXTURES, 'cline'), folder, { recursive: true });
     cpSync(SWE_AGENT, path.join(folder, 'deeper/session.traj'));
     writeFileSync(path.join(folder, 'notes.txt'), 'no session');
-    const { code, stdout, stderr } = await run('replay', folder, '--json');
+    const { code, stdout, stderr } = await run('replay', folder, '--json', '--no-redact');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { sessions, totals, unread } = JSON.parse(stdout) as {
       readonly sessions: readonly (Report & { readonly file: string })[];

@@ -89,8 +89,9 @@ export class LastRequest {
       return Math.max(0, contextLimit - Math.min(limit, Math.floor(UNNAMED_SHARE * taken)));
     const above = Math.max(0, contextLimit - limit);
     const excess = Math.max(0, Math.ceil(tokens - taken));
-    if (excess <= MOST_EXCESS * limit) return excess + above;
-    return tokens > MAX_RATIO * taken ? 0 : Math.ceil(limit * (1 - taken / tokens)) + above;
+    const isScaled = excess > MOST_EXCESS * limit && tokens <= MAX_RATIO * taken;
+    if (isScaled) return Math.ceil(limit * (1 - taken / tokens)) + above;
+    return excess < limit ? excess + above : 0;
   }
 }
 

@@ -62,7 +62,20 @@ const STARTERS: ReadonlySet<string> = new Set(['xargs', '-exec', '-execdir']);
 
 /** Programs and words of a shell or a script that print little or only filter, so that a search next to them is still one. */
 const QUIET: ReadonlySet<string> = new Set([
-  ...['cd', 'pushd', 'popd', 'pwd', 'echo', 'printf', 'export', 'set', 'true', 'test', 'exit'],
+  ...[
+    'cd',
+    'Set-Location',
+    'pushd',
+    'popd',
+    'pwd',
+    'echo',
+    'printf',
+    'export',
+    'set',
+    'true',
+    'test',
+    'exit',
+  ],
   ...['sort', 'uniq', 'wc', 'cut', 'tr', 'column', 'stat', 'file', 'which', 'basename', 'dirname'],
   ...['for', 'while', 'in', 'read', 'done', 'fi', 'const', 'let', 'await', 'return'],
 ]);
@@ -117,6 +130,8 @@ export function purposeOf(text: string): CommandPurpose {
       }
       at = end - 1;
     } else if (STARTING.has(character) || (isQuote(character) && opensScript(text, at))) {
+      // The program that starts the script does not count.
+      if (isRemote && isQuote(character)) others -= 1;
       isStart = true;
       isRemote = false;
     } else if (isQuote(character)) {
@@ -139,10 +154,15 @@ export function purposeOf(text: string): CommandPurpose {
   return { purpose: found === 'search' && runsOthers ? undefined : found, runsOthers };
 }
 
-/** Whether a word that starts a command is a quiet program, only makes arguments (`$(…)`), or calls a function of a script. */
+/** Text directly before a word that runs nothing: a command substitution, a function's argument, or a member that is no command. */
+const BEFORE_ARGUMENT = /(?:[\w$]\(|`|(?<!\b(?:cmd|command|script)\\*["']?\s*):\s*\\*["'])$/i;
+
+/** Whether a word that starts a command is a quiet program, an argument, or a function of a script. */
 function isQuiet(text: string, start: number, end: number): boolean {
-  const isArgument = text.startsWith('$(', start - 2) || text.startsWith('`', start - 1);
-  return isArgument || text.startsWith('(', end) || QUIET.has(text.slice(start, end));
+  const before = text.slice(Math.max(0, start - MAX_BEFORE), start);
+  return (
+    BEFORE_ARGUMENT.test(before) || text.startsWith('(', end) || QUIET.has(text.slice(start, end))
+  );
 }
 
 /** The index of the quote that ends the text which the quote at `start` begins. An escaped one ends at an escaped one. */

@@ -221,12 +221,29 @@ const PATCH =
 describe('readCommand', () => {
   it.each(ROWS.map((row) => [row[0], row] as const))('reads %j', (_, row) => {
     const [command, kind, files, lines] = row;
-    const reading = readCommand(command);
+    const { runsOthers: _others, ...reading } = readCommand(command);
     expect(reading).toEqual({
       kind,
       files,
       ...(lines !== undefined && { lines: { first: lines[0], last: lines[1] } }),
     });
+  });
+
+  it.each([
+    ['cat a.ts && npm publish', true],
+    ['docker ps; cat a.py', true],
+    ['ssh host "cat /etc/hosts"', false],
+    ["Set-Location -LiteralPath 'C:\\my work'; gc a.ts", false],
+    [script('cat a.ts'), false],
+    [script("sed -n '1,240p' a.rs"), false],
+    [script('cat a.ts && npm publish'), true],
+  ])('knows whether %j runs others than the programs that read', (command, runsOthers) => {
+    expect(readCommand(command).runsOthers ?? false).toBe(runsOthers);
+  });
+
+  it('takes a search in a script of an agent for a search', () => {
+    expect(readCommand(script('rg -n foo src')).kind).toBe('search');
+    expect(readCommand(script('rg -n foo src && npm run build')).kind).toBe('command');
   });
 
   it('takes the files of a patch from its headers, wherever it stands', () => {
@@ -301,7 +318,8 @@ describe('readCommand', () => {
     const command = fc.array(part, { maxLength: 30, size: 'max' }).map((parts) => parts.join(''));
     fc.assert(
       fc.property(command, fc.option(fc.constant('/w'), { nil: undefined }), (text, directory) => {
-        const { kind, files, lines } = readCommand(text, directory);
+        const { runsOthers: _, ...reading } = readCommand(text, directory);
+        const { kind, files, lines } = reading;
         if (kind === 'write') expect(files.length).toBeGreaterThan(0);
         if (lines !== undefined) {
           expect([kind, files.length]).toEqual(['read', 1]);
@@ -309,7 +327,7 @@ describe('readCommand', () => {
         }
         const isAbsolute = (file: string): boolean => /^(?:[A-Z]:)?\//i.test(file);
         if (directory !== undefined) expect(files.every(isAbsolute)).toBe(true);
-        expect(readCommand(text, directory)).toEqual({ kind, files, ...(lines && { lines }) });
+        expect(reading).toEqual({ kind, files, ...(lines && { lines }) });
       }),
       { numRuns: runs(5_000) },
     );
