@@ -63,9 +63,9 @@ export class Journal {
     result: DensityResult,
     records?: JournalRecords,
   ): void {
-    this.#noteGone(
-      [...result.removals, ...result.replacements.keys()].flatMap((index) => former[index] ?? []),
-    );
+    for (const index of [...result.removals, ...result.replacements.keys()]) {
+      this.#noteGone(former[index]);
+    }
     if (records !== undefined) {
       this.#adopt(records);
       return;
@@ -78,7 +78,7 @@ export class Journal {
   /** Records that the list `contents` replaces the history. */
   noteRewrite(at: number, former: readonly IContent[], contents: readonly IContent[]): void {
     const kept = new Set(contents);
-    this.#noteGone(former.filter((entry) => !kept.has(entry)));
+    for (const entry of former) if (!kept.has(entry)) this.#noteGone(entry);
     this.note(describeSplice(at, former, contents));
   }
 
@@ -102,10 +102,11 @@ export class Journal {
     return { packed: this.#writer, count: this.#count, settings: this.#settings };
   }
 
-  #noteGone(entries: readonly IContent[]): void {
-    for (const entry of entries) this.#writer.noteRemoved(entry);
-    // If added entries are kept, hashing these early would release nothing.
-    if (this.added === undefined) this.digest.settleSoon();
+  #noteGone(entry: IContent | undefined): void {
+    if (entry === undefined) return;
+    this.#writer.noteRemoved(entry);
+    // If added entries are kept, hashing this one early would release nothing.
+    if (this.added === undefined) this.digest.leave(entry);
   }
 
   #adopt({ packed, count, settings }: JournalRecords): void {
