@@ -1,0 +1,212 @@
+// The mark in front of an edit, through the real SDK and through the gateway's engine, to a provider that caches at marks, looks back
+// twenty positions, and refuses what Anthropic refuses of marks.
+
+import Anthropic from '@anthropic-ai/sdk';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { compactionMiddleware } from '../../../src/anthropic.js';
+import { withMarkBefore } from '../../../src/adapters/anthropic/cache-breakpoint.js';
+import { messageCompactor } from '../../../src/adapters/anthropic/message-compactor.js';
+import {
+  isSameButForCacheMarks,
+  withoutCacheMarks,
+} from '../../../src/adapters/format/cache-marks.js';
+import { createEngine } from '../../../src/gateway/engine/engine.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import { modelPrice } from '../../../src/main/models/model-prices.js';
+import type { JsonRecord } from '../../../src/shared/json.js';
+import { CachingProvider, tokensOf } from '../../support/caching-provider.js';
+import { cachedRequestOf, marksOf, refusalOfMarks } from '../../support/marked-request.js';
+import { runs } from '../../support/scale.js';
+import { ask, say } from './conversations.js';
+import { deepFreeze } from './deep-freeze.js';
+
+type Messages = Anthropic.MessageParam[];
+
+const MODEL = 'claude-sonnet-4-6';
+const SYSTEM = [{ type: 'text', text: 'Be careful. '.repeat(500) }];
+const SHORT = { type: 'ephemeral' };
+const LONG = { type: 'ephemeral', ttl: '1h' };
+
+/** Sends a request, and returns the body that the provider got. */
+type Send = (body: JsonRecord) => Promise<JsonRecord>;
+/** Opens a way to the provider for one conversation. */
+type Door = () => Send;
+
+const throughSdk: Door = () => {
+  const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+  onTestFinished(() => compactor.close());
+  let sent: JsonRecord = {};
+  const fetch: typeof globalThis.fetch = (_, init) => {
+    sent = JSON.parse(init?.body as string) as JsonRecord;
+    const usage = { input_tokens: 0, output_tokens: 1 };
+    const answer = {
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: MODEL,
+      content: [],
+      usage,
+    };
+    return Promise.resolve(Response.json(answer));
+  };
+  const client = new Anthropic({
+    ...{ apiKey: 'none', maxRetries: 0, fetch },
+    middleware: [compactionMiddleware(compactor, { edits: 'every-turn', reasoning: 'keep' })],
+  });
+  return async (body) => {
+    await client.messages.create(body as never);
+    return sent;
+  };
+};
+
+/** The gateway edits as the price says. */
+const throughGateway: Door = () => {
+  const made = createEngine({ maxConversations: 8 });
+  onTestFinished(async () => (await made).close());
+  return async (body) => {
+    const bytes = Buffer.from(JSON.stringify(body));
+    const answer = await (await made).compact({ api: 'anthropic', body: bytes, scope: 'one' });
+    expect(answer.outcome).not.toBe('failed');
+    return answer.body === undefined
+      ? body
+      : (JSON.parse(Buffer.from(answer.body).toString()) as JsonRecord);
+  };
+};
+
+/** A list whose last messages of the user have marks. */
+function marked(messages: Messages, count: number, mark: object = SHORT): Messages {
+  const users = messages.flatMap(({ role }, at) => (role === 'user' ? [at] : [])).slice(-count);
+  return messages.map((message, at) =>
+    count > 0 && users.includes(at) ? withMark(message, mark) : message,
+  );
+}
+
+function withMark(message: Anthropic.MessageParam, mark: object): Anthropic.MessageParam {
+  const { content } = message;
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : [...content!];
+  const last = { ...parts.at(-1), cache_control: mark };
+  return { ...message, content: [...parts.slice(0, -1), last] as never };
+}
+
+/** A call with a result of some lines. */
+function use(id: string, name: string, path: string, lines: number, thinking?: string): Messages {
+  const content = Array.from({ length: lines }, (_, at) => `const ${id}${at} = ${at * 7};`);
+  const thought = { type: 'thinking' as const, thinking: thinking ?? '', signature: `s${id}` };
+  const call = { type: 'tool_use' as const, id, name, input: { file_path: path } };
+  return [
+    { role: 'assistant', content: thinking === undefined ? [call] : [thought, call] },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: id, content: content.join('\n') }],
+    },
+  ];
+}
+
+/** A long read far in front of the write that makes it stale. Behind it there is little, so that the price lets it go. */
+function staleReadFarBack(thinking?: string): Messages {
+  const searches = (from: number, lines: number): Messages =>
+    Array.from({ length: 12 }, (_, at) =>
+      use(`t${from + at}_`, 'search', `${from + at}.ts`, lines, thinking),
+    ).flat();
+  return [
+    ask('Fix a.ts.'),
+    ...searches(0, 60),
+    ...use('read', 'read_file', 'a.ts', 1_500),
+    ...searches(100, 5),
+    ...use('write', 'write_file', 'a.ts', 1),
+    say('Done.'),
+    ask('And now?'),
+    ...use('last', 'search', 'b.ts', 1),
+  ];
+}
+
+interface Sent {
+  readonly body: JsonRecord;
+  readonly readTokens: number;
+  readonly inputTokens: number;
+}
+
+/** Sends a conversation call by call, from the tenth or so on. */
+async function play(
+  send: Send,
+  messages: Messages,
+  besides: JsonRecord,
+  mark: (so: Messages) => Messages,
+): Promise<readonly Sent[]> {
+  const provider = new CachingProvider(modelPrice(MODEL)!, () => 0);
+  const all: Sent[] = [];
+  for (const [at, { role }] of messages.entries()) {
+    if (role !== 'user' || at < 20) continue;
+    const so = mark(messages.slice(0, at + 1));
+    const body = await send(deepFreeze({ model: MODEL, max_tokens: 9, ...besides, messages: so }));
+    expect(refusalOfMarks(body)).toBeUndefined();
+    all.push({ body, ...provider.take(cachedRequestOf(body)) });
+  }
+  return all;
+}
+
+const messagesOf = ({ body }: Pick<Sent, 'body'>): Messages => body['messages'] as Messages;
+
+/** The request from which a message of the one before is gone. */
+function editIn(all: readonly Sent[]): { at: number; unchanged: number } {
+  for (const [at, sent] of all.entries()) {
+    const former = messagesOf(all[at - 1] ?? sent);
+    const now = messagesOf(sent);
+    const unchanged = former.findIndex((one, place) => !isSameButForCacheMarks(one, now[place]));
+    if (unchanged > 0) return { at, unchanged };
+  }
+  throw new Error('no edit');
+}
+
+const tokensBefore = (sent: Sent, count: number): number =>
+  messagesOf(sent)
+    .slice(0, count)
+    .reduce((sum, message) => sum + tokensOf(JSON.stringify(withoutCacheMarks(message))), 0);
+
+describe.each([
+  ['the middleware', throughSdk],
+  ['the gateway', throughGateway],
+])('a mark in front of an edit, through %s', (_, open) => {
+  const system = [{ ...SYSTEM[0], cache_control: SHORT }];
+
+  it('lets the request of the edit read what is in front of it', async () => {
+    const all = await play(open(), staleReadFarBack(), { system }, (so) => marked(so, 2));
+    const { at, unchanged } = editIn(all);
+    expect(unchanged).toBeGreaterThan(20);
+    expect(all[at]!.readTokens).toBeGreaterThan(0.95 * tokensBefore(all[at]!, unchanged));
+    expect(all.map(({ body }) => marksOf(body).length).slice(at - 1, at + 2)).toEqual([3, 4, 3]);
+    // The next request reads the entries of this one.
+    expect(all[at + 1]!.readTokens).toBeGreaterThan(0.95 * all[at]!.inputTokens);
+  });
+
+  it('is not added to four marks', async () => {
+    const all = await play(open(), staleReadFarBack(), { system }, (so) => marked(so, 3));
+    const { body, readTokens } = all[editIn(all).at]!;
+    expect(marksOf(body)).toHaveLength(4);
+    expect(readTokens).toBe(tokensOf(cachedRequestOf(body).head));
+  });
+
+  it('lasts as long as the mark behind it, also the automatic one', async () => {
+    const long = [{ ...SYSTEM[0], cache_control: LONG }];
+    const tools = [{ name: 'search', input_schema: { type: 'object' } }];
+    for (const mark of [SHORT, LONG]) {
+      const besides = { system: long, tools };
+      const plain = await play(open(), staleReadFarBack(), besides, (so) => marked(so, 1, mark));
+      const top = { ...besides, cache_control: mark };
+      const automatic = await play(open(), staleReadFarBack(), top, (so) => so);
+      for (const all of [plain, automatic]) {
+        const marks = marksOf(all[editIn(all).at]!.body);
+        expect(marks.map((one) => one.mark)).toEqual([LONG, mark, mark]);
+      }
+    }
+  });
+
+  it('is on no reasoning, and in no request that caches no messages', async () => {
+    const all = await play(open(), staleReadFarBack('Hm.'), { system }, (so) => marked(so, 1));
+    expect(marksOf(all[editIn(all).at]!.body)).toHaveLength(3);
+    const none = await play(open(), staleReadFarBack(), { system }, (so) => so);
+    expect(none.every(({ body }) => marksOf(body).length === 1)).toBe(true);
+  });
+});
