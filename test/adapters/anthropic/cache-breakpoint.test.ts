@@ -25,6 +25,8 @@ import { deepFreeze } from './deep-freeze.js';
 type Messages = Anthropic.MessageParam[];
 
 const MODEL = 'claude-sonnet-4-6';
+const TOOLS = [{ name: 'search', input_schema: { type: 'object' } }];
+const REQUEST = { model: MODEL, max_tokens: 9, tools: TOOLS };
 const SYSTEM = [{ type: 'text', text: 'Be careful. '.repeat(500) }];
 const SHORT = { type: 'ephemeral' };
 const LONG = { type: 'ephemeral', ttl: '1h' };
@@ -140,7 +142,7 @@ async function play(
   for (const [at, { role }] of messages.entries()) {
     if (role !== 'user' || at < 20) continue;
     const so = mark(messages.slice(0, at + 1));
-    const body = await send(deepFreeze({ model: MODEL, max_tokens: 9, ...besides, messages: so }));
+    const body = await send(deepFreeze({ ...REQUEST, ...besides, messages: so }));
     expect(refusalOfMarks(body)).toBeUndefined();
     all.push({ body, ...provider.take(cachedRequestOf(body)) });
   }
@@ -190,9 +192,8 @@ describe.each([
 
   it('lasts as long as the mark behind it, also the automatic one', async () => {
     const long = [{ ...SYSTEM[0], cache_control: LONG }];
-    const tools = [{ name: 'search', input_schema: { type: 'object' } }];
     for (const mark of [SHORT, LONG]) {
-      const besides = { system: long, tools };
+      const besides = { system: long };
       const plain = await play(open(), staleReadFarBack(), besides, (so) => marked(so, 1, mark));
       const top = { ...besides, cache_control: mark };
       const automatic = await play(open(), staleReadFarBack(), top, (so) => so);
