@@ -7,7 +7,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { compactionMiddleware } from '../../../src/anthropic.js';
 import { withMarkBefore } from '../../../src/adapters/anthropic/cache-breakpoint.js';
-import { messageCompactor } from '../../../src/adapters/anthropic/message-compactor.js';
 import {
   isSameButForCacheMarks,
   withoutCacheMarks,
@@ -19,6 +18,7 @@ import type { JsonRecord } from '../../../src/shared/json.js';
 import { CachingProvider, tokensOf } from '../../support/caching-provider.js';
 import { cachedRequestOf, marksOf, refusalOfMarks } from '../../support/marked-request.js';
 import { runs } from '../../support/scale.js';
+import { arbitraryMessages } from './arbitrary-messages.js';
 import { ask, say } from './conversations.js';
 import { deepFreeze } from './deep-freeze.js';
 
@@ -211,3 +211,137 @@ describe.each([
     expect(none.every(({ body }) => marksOf(body).length === 1)).toBe(true);
   });
 });
+
+/** Fields of tools that are counted as marks, so that no mark is added, and fields of the same length that are none. */
+const FULL = toolsWith('cache_control');
+const FREE = toolsWith('cache-control');
+
+function toolsWith(field: string): JsonRecord {
+  const input_schema = { type: 'object', properties: { [field]: { type: 'string' } } };
+  return { tools: [1, 2, 3, 4].map((at) => ({ name: `search${at}`, input_schema })) };
+}
+
+const SESSIONS = fc.record({
+  steps: fc.array(
+    fc.record({
+      name: fc.constantFrom('read_file', 'read_file', 'write_file', 'search'),
+      path: fc.constantFrom('a.ts', 'b.ts', 'c.ts', 'd.ts'),
+      lines: fc.constantFrom(1, 5, 60, 400),
+      thinking: fc.constantFrom(undefined, undefined, 'Hm.'),
+      endsTurn: fc.constantFrom(false, false, false, true),
+    }),
+    { minLength: 10, maxLength: 40 },
+  ),
+  own: fc.record({
+    system: fc.constantFrom([], [SHORT], [LONG], [LONG, SHORT]),
+    users: fc.nat(3),
+    isAutomatic: fc.boolean(),
+    ttl: fc.constantFrom(SHORT, SHORT, LONG),
+  }),
+});
+
+describe.each([
+  ['the middleware', throughSdk],
+  ['the gateway', throughGateway],
+])('any session with any marks, through %s', (_, open) => {
+  it('is never refused, and is sent as without a further mark', async () => {
+    let added = 0;
+    await fc.assert(
+      fc.asyncProperty(SESSIONS, async ({ steps, own }) => {
+        const { users, isAutomatic, ttl } = own;
+        // No longer mark behind a shorter one, and four in all.
+        const lasting = own.system.slice(0, isAutomatic ? 3 - users : 4 - users);
+        const mark = lasting.includes(SHORT) ? SHORT : ttl;
+        const besides = {
+          system: [{ type: 'text', text: 'Hi.' }, ...lasting.map((one) => systemText(one))],
+          ...(isAutomatic && { cache_control: mark }),
+        };
+        const messages = [
+          ask('Go.'),
+          ...steps.flatMap(({ name, path, lines, thinking, endsTurn }, at) => [
+            ...use(`t${at}_`, name, path, lines, thinking),
+            ...(endsTurn ? [say('Done.'), ask('Go on.')] : []),
+          ]),
+        ];
+        const agent = (so: Messages): Messages => marked(so, users, mark);
+        const sent = await play(open(), messages, { ...besides, ...FREE }, agent);
+        const plain = await play(open(), messages, { ...besides, ...FULL }, agent);
+        for (const [at, { body }] of sent.entries()) {
+          const former = plain[at]!.body;
+          const [now, then] = [messagesOf({ body }), messagesOf({ body: former })];
+          expect(now).toHaveLength(then.length);
+          expect(now.every((one, place) => isSameButForCacheMarks(one, then[place]))).toBe(true);
+          const more = marksOf(body).length - marksOf(former).length;
+          expect([0, 1]).toContain(more);
+          added += more;
+        }
+      }),
+      { numRuns: runs(500, 10) },
+    );
+    expect(added).toBeGreaterThan(0);
+  });
+});
+
+function systemText(mark: object): object {
+  return { type: 'text', text: 'Be careful.', cache_control: mark };
+}
+
+describe('withMarkBefore', () => {
+  const REQUESTS = fc.record({
+    messages: arbitraryMessages,
+    places: fc.array(fc.nat(), { maxLength: 4 }),
+    outer: fc.nat(2),
+    isAutomatic: fc.boolean(),
+    long: fc.nat(4),
+    index: fc.nat(),
+  });
+
+  it('makes no request invalid, whatever it consists of, and changes nothing but one mark', () => {
+    let added = 0;
+    fc.assert(
+      fc.property(REQUESTS, ({ messages: given, places, outer, isAutomatic, long, index }) => {
+        const messages = structuredClone(given.map((message) => withoutCacheMarks(message)));
+        const holders = messages.flatMap(({ content }) =>
+          typeof content === 'string' ? [] : content!.flatMap(holdersIn),
+        );
+        for (const place of places) {
+          const holder = holders[place % Math.max(1, holders.length)];
+          if (holder !== undefined) holder['cache_control'] = { type: 'ephemeral' };
+        }
+        const fields = {
+          system: SYSTEM.concat(SYSTEM)
+            .slice(0, outer)
+            .map((one) => ({ ...one, cache_control: { ...SHORT } })),
+          ...(isAutomatic && { cache_control: { ...SHORT } }),
+        };
+        const body = { ...fields, messages };
+        for (const { mark } of marksOf(body).slice(0, long)) Object.assign(mark, LONG);
+        fc.pre(refusalOfMarks(body) === undefined);
+        deepFreeze(body);
+        const at = index % (messages.length + 1);
+        const now = withMarkBefore(body, messages, at);
+        const sent = { ...fields, messages: now };
+        expect(refusalOfMarks(sent)).toBeUndefined();
+        const changed = now.flatMap((message, place) => (message === messages[place] ? [] : place));
+        expect(changed.every((place) => place < at)).toBe(true);
+        expect(marksOf(sent).length - marksOf(body).length).toBe(changed.length);
+        expect(changed.length).toBeLessThan(2);
+        for (const place of changed)
+          expect(isSameButForCacheMarks(now[place], messages[place])).toBe(true);
+        added += changed.length;
+      }),
+      { numRuns: runs(20_000) },
+    );
+    expect(added).toBeGreaterThan(0);
+  });
+});
+
+type Holder = Record<string, unknown>;
+
+/** The blocks that the API takes a mark on. */
+function holdersIn(part: object): Holder[] {
+  const { type, content } = part as Holder;
+  const inner = Array.isArray(content) ? (content as Holder[]) : [];
+  if (type === 'tool_result') return [part as Holder, ...inner];
+  return ['text', 'image', 'document', 'tool_use'].includes(type as string) ? [part as Holder] : [];
+}
