@@ -287,6 +287,67 @@ function systemText(mark: object): object {
 }
 
 describe('withMarkBefore', () => {
+  const user = (...content: object[]): object => ({ role: 'user', content });
+  const model = (...content: object[]): object => ({ role: 'assistant', content });
+  const text = (words: string): object => ({ type: 'text', text: words });
+  const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' };
+  const BEHIND = Array.from({ length: 20 }, () => [
+    model(text('So.')),
+    user(text('Go on.')),
+  ]).flat();
+  const END = user({ ...text('Now.'), cache_control: SHORT });
+  const isMarked = (value: unknown): boolean => JSON.stringify(value).includes('cache_control');
+
+  it.each<[string, readonly object[], object | undefined]>([
+    ['a text', [ask('Go.')], user({ ...text('Go.'), cache_control: SHORT })],
+    [
+      'the block in front of reasoning',
+      [ask('Go.'), model(text('Yes.'), thought)],
+      model({ ...text('Yes.'), cache_control: SHORT }, thought),
+    ],
+    [
+      'the message in front of reasoning',
+      [ask('Go.'), model(thought)],
+      user({ ...text('Go.'), cache_control: SHORT }),
+    ],
+    [
+      'the text in front of an empty one',
+      [user(text('Go.'), text(''), text(' '))],
+      user({ ...text('Go.'), cache_control: SHORT }, text(''), text(' ')),
+    ],
+    [
+      'the block in front of unknown ones',
+      [user(text('Go.')), model({ type: 'compaction', content: 'So far.' }, { type: 'other' })],
+      user({ ...text('Go.'), cache_control: SHORT }),
+    ],
+    [
+      'nothing far in front',
+      [ask('Go.'), ...Array.from({ length: 5 }, () => model(thought))],
+      undefined,
+    ],
+    ['nothing that JSON changes', [user({ ...text('Go.'), toJSON: () => text('No.') })], undefined],
+    ['no text of the system', [{ role: 'system', content: 'Be brief.' }], undefined],
+    ['nothing, as there is nothing', [], undefined],
+  ])('marks %s', (_, front, expected) => {
+    const messages = [...front, ...BEHIND, END];
+    const marked = withMarkBefore({}, messages, front.length);
+    expect(marked.slice(0, -1).find(isMarked)).toEqual(expected);
+    expect(marked === messages).toBe(expected === undefined);
+  });
+
+  it('marks for as long as the longest mark behind it, in whatever order a block has them', () => {
+    const inner = [{ ...text('a'), cache_control: SHORT }];
+    const result = { type: 'tool_result', tool_use_id: 't', content: inner, cache_control: LONG };
+    const [first] = withMarkBefore({}, [ask('Go.'), ...BEHIND, user(result)], 1);
+    expect(first).toEqual(user({ ...text('Go.'), cache_control: LONG }));
+  });
+
+  it('copies no field that a tool was called with', () => {
+    const call = { type: 'tool_use', id: 't', name: 'x', input: { cache_control: { type: 'x' } } };
+    const messages = [ask('Go.'), ...BEHIND, model(call)];
+    expect(withMarkBefore({}, messages, 1)).toBe(messages);
+  });
+
   const REQUESTS = fc.record({
     messages: arbitraryMessages,
     places: fc.array(fc.nat(), { maxLength: 4 }),
