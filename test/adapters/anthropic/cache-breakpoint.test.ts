@@ -5,7 +5,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { compactionMiddleware } from '../../../src/anthropic.js';
+import { compactingFetch, compactionMiddleware } from '../../../src/anthropic.js';
 import { withMarkBefore } from '../../../src/adapters/anthropic/cache-breakpoint.js';
 import {
   isSameButForCacheMarks,
@@ -240,6 +240,36 @@ const SESSIONS = fc.record({
   }),
 });
 
+describe('a request that is repeated', () => {
+  it('has the same mark, and a count of its tokens has none', async () => {
+    const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    onTestFinished(() => compactor.close());
+    const bodies: JsonRecord[] = [];
+    const send = compactingFetch(
+      compactor,
+      { edits: 'every-turn', reasoning: 'keep' },
+      (_, init) => {
+        bodies.push(JSON.parse(init?.body as string) as JsonRecord);
+        const error = { type: 'overloaded_error', message: 'Overloaded' };
+        return Promise.resolve(Response.json({ type: 'error', error }, { status: 529 }));
+      },
+    );
+    const messages = staleReadFarBack();
+    const post = (so: Messages, path = ''): Promise<Response> =>
+      send(`https://api.anthropic.com/v1/messages${path}`, {
+        method: 'POST',
+        body: JSON.stringify({ ...REQUEST, messages: marked(so, 2) }),
+      });
+    await post(messages.slice(0, 51));
+    for (let time = 0; time < 3; time += 1) await post(messages.slice(0, 53));
+    await post(messages.slice(0, 53), '/count_tokens');
+    await post(messages.slice(0, 55));
+    const [first, ...repeated] = bodies.slice(1, 4);
+    expect(repeated).toEqual([first, first]);
+    expect(bodies.map((body) => marksOf(body).length)).toEqual([2, 3, 3, 3, 2, 2]);
+  });
+});
+
 describe.each([
   ['the middleware', throughSdk],
   ['the gateway', throughGateway],
@@ -273,6 +303,10 @@ describe.each([
           expect(now.every((one, place) => isSameButForCacheMarks(one, then[place]))).toBe(true);
           const more = marksOf(body).length - marksOf(former).length;
           expect([0, 1]).toContain(more);
+          const other = now.filter(
+            (one, place) => JSON.stringify(one) !== JSON.stringify(then[place]),
+          );
+          expect(other).toHaveLength(more);
           added += more;
         }
       }),
