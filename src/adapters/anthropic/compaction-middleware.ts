@@ -14,7 +14,7 @@ import { isSameList } from '../format/same-value.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
-import { withMarkBefore } from './cache-breakpoint.js';
+import { withBreakpointBefore } from './cache-breakpoint.js';
 import { cacheTtlOfRequest, CLAUDE_FORMAT } from './message-compactor.js';
 import { withoutReasoning } from './message-param-format.js';
 import type { AnthropicMessage } from './message-part.js';
@@ -167,7 +167,7 @@ function withMessages(
   // If the compaction is in the caller's own messages, the caller sets the beta header.
   const hasCompaction =
     beginsWithBlock(compacted) && !parsed.messages.includes(compacted[0] as AnthropicMessage);
-  const messages = withMarkBefore(parsed, compacted, changedFrom);
+  const messages = withBreakpointBefore(parsed, compacted, changedFrom);
   return { body: JSON.stringify({ ...parsed, messages }), hasCompaction };
 }
 

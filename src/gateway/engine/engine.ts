@@ -1,7 +1,7 @@
 // Compacts request bodies: parses what is new in a body, runs the adapter of its API on the messages, and assembles the new body.
 // Does not depend on the thread that it runs on. Sends nothing.
 
-import { withMarkBefore } from '../../adapters/anthropic/cache-breakpoint.js';
+import { withBreakpointBefore } from '../../adapters/anthropic/cache-breakpoint.js';
 import { messageCompactor, cacheTtlOfRequest } from '../../adapters/anthropic/message-compactor.js';
 import type { AnthropicMessage } from '../../adapters/anthropic/message-part.js';
 import type { CompactCall } from '../../adapters/request/adapter-options.js';
@@ -225,7 +225,9 @@ class LocalEngine implements Engine {
       conversation.hasBoundReasoning = true;
       throw thrown;
     });
-    const sent = isAnthropic ? withMarkBefore(list.fields, compacted, changedFrom) : compacted;
+    const sent = isAnthropic
+      ? withBreakpointBefore(list.fields, compacted, changedFrom)
+      : compacted;
     const pieces = piecesOf(list, messages, sent, this.#written, conversation.sent);
     const body = call.isObserved === true ? undefined : pieces && this.#assemble(bytes, pieces);
     conversation.sent = body && pieces && sentIn(body, list, sent, pieces);

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { compactingFetch, compactionMiddleware } from '../../../src/anthropic.js';
-import { withMarkBefore } from '../../../src/adapters/anthropic/cache-breakpoint.js';
+import { withBreakpointBefore } from '../../../src/adapters/anthropic/cache-breakpoint.js';
 import {
   isSameButForCacheMarks,
   withoutCacheMarks,
@@ -320,7 +320,7 @@ function systemText(mark: object): object {
   return { type: 'text', text: 'Be careful.', cache_control: mark };
 }
 
-describe('withMarkBefore', () => {
+describe('withBreakpointBefore', () => {
   const user = (...content: object[]): object => ({ role: 'user', content });
   const model = (...content: object[]): object => ({ role: 'assistant', content });
   const text = (words: string): object => ({ type: 'text', text: words });
@@ -364,7 +364,7 @@ describe('withMarkBefore', () => {
     ['nothing, as there is nothing', [], undefined],
   ])('marks %s', (_, front, expected) => {
     const messages = [...front, ...BEHIND, END];
-    const marked = withMarkBefore({}, messages, front.length);
+    const marked = withBreakpointBefore({}, messages, front.length);
     expect(marked.slice(0, -1).find(isMarked)).toEqual(expected);
     expect(marked === messages).toBe(expected === undefined);
   });
@@ -372,14 +372,14 @@ describe('withMarkBefore', () => {
   it('marks for as long as the longest mark behind it, in whatever order a block has them', () => {
     const inner = [{ ...text('a'), cache_control: SHORT }];
     const result = { type: 'tool_result', tool_use_id: 't', content: inner, cache_control: LONG };
-    const [first] = withMarkBefore({}, [ask('Go.'), ...BEHIND, user(result)], 1);
+    const [first] = withBreakpointBefore({}, [ask('Go.'), ...BEHIND, user(result)], 1);
     expect(first).toEqual(user({ ...text('Go.'), cache_control: LONG }));
   });
 
   it('copies no field that a tool was called with', () => {
     const call = { type: 'tool_use', id: 't', name: 'x', input: { cache_control: { type: 'x' } } };
     const messages = [ask('Go.'), ...BEHIND, model(call)];
-    expect(withMarkBefore({}, messages, 1)).toBe(messages);
+    expect(withBreakpointBefore({}, messages, 1)).toBe(messages);
   });
 
   const REQUESTS = fc.record({
@@ -414,7 +414,7 @@ describe('withMarkBefore', () => {
         fc.pre(refusalOfMarks(body) === undefined);
         deepFreeze(body);
         const at = index % (messages.length + 1);
-        const now = withMarkBefore(body, messages, at);
+        const now = withBreakpointBefore(body, messages, at);
         const sent = { ...fields, messages: now };
         expect(refusalOfMarks(sent)).toBeUndefined();
         const changed = now.flatMap((message, place) => (message === messages[place] ? [] : place));
