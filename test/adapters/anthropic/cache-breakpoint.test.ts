@@ -1,10 +1,13 @@
 // The mark in front of an edit, through the real SDK and through the gateway's engine, to a provider that caches at marks, looks back
 // twenty positions, and refuses what Anthropic refuses of marks.
 
+import { createAnthropic } from '@ai-sdk/anthropic';
 import Anthropic from '@anthropic-ai/sdk';
+import { generateText, jsonSchema, wrapLanguageModel } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
+import { compactionMiddleware as promptMiddleware } from '../../../src/ai-sdk.js';
 import { compactingFetch, compactionMiddleware } from '../../../src/anthropic.js';
 import { withBreakpointBefore } from '../../../src/adapters/anthropic/cache-breakpoint.js';
 import {
@@ -76,6 +79,67 @@ const throughGateway: Door = () => {
       : (JSON.parse(Buffer.from(answer.body).toString()) as JsonRecord);
   };
 };
+
+/** The same conversation as the AI SDK has it; what its package for Anthropic sends is compared. */
+const throughAiSdk: Door = () => {
+  const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+  onTestFinished(() => compactor.close());
+  let sent: JsonRecord = {};
+  const fetch: typeof globalThis.fetch = (_, init) => {
+    sent = JSON.parse(init?.body as string) as JsonRecord;
+    const content = [{ type: 'text', text: '.' }];
+    const usage = { input_tokens: 0, output_tokens: 1 };
+    const answer = { id: 'm', type: 'message', role: 'assistant', model: MODEL, content, usage };
+    return Promise.resolve(Response.json({ ...answer, stop_reason: 'end_turn' }));
+  };
+  const model = wrapLanguageModel({
+    model: createAnthropic({ apiKey: 'none', fetch })(MODEL),
+    middleware: promptMiddleware(compactor, { edits: 'every-turn', reasoning: 'keep' }) as never,
+  });
+  return async (body) => {
+    const { system, messages, tools } = body as {
+      readonly system: readonly Fields[];
+      readonly messages: readonly { readonly content: string | readonly Fields[] }[];
+      readonly tools: readonly { readonly name: string; readonly input_schema: object }[];
+    };
+    await generateText({
+      model,
+      maxOutputTokens: 9,
+      maxRetries: 0,
+      messages: [
+        ...system.map((part) => ({ role: 'system', content: part['text'], ...optionsOf(part) })),
+        ...messages.map(sdkMessage),
+      ] as never,
+      tools: Object.fromEntries(
+        tools.map(({ name, input_schema }) => [name, { inputSchema: jsonSchema(input_schema) }]),
+      ),
+      ...optionsOf(body),
+    } as never);
+    return sent;
+  };
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function optionsOf({ cache_control: mark, signature }: Fields): Fields {
+  const anthropic = { ...(mark !== undefined && { cacheControl: mark }), signature };
+  return { providerOptions: { anthropic } };
+}
+
+function sdkMessage({ content, ...message }: { content: string | readonly Fields[] }): Fields {
+  if (typeof content === 'string')
+    return { ...message, content: [{ type: 'text', text: content }] };
+  const parts = content.map((part) => {
+    const { type, id: toolCallId, name: toolName, input, content: value, thinking: text } = part;
+    const options = optionsOf(part);
+    if (type === 'thinking') return { type: 'reasoning', text, ...options };
+    if (type === 'tool_use') return { type: 'tool-call', toolCallId, toolName, input, ...options };
+    if (type !== 'tool_result') return { type, text: part['text'], ...options };
+    const answered = { toolCallId: part['tool_use_id'], toolName: 'x' };
+    return { type: 'tool-result', ...answered, output: { type: 'text', value }, ...options };
+  });
+  return { ...message, ...(parts[0]?.type === 'tool-result' && { role: 'tool' }), content: parts };
+}
 
 /** A list whose last messages of the user have marks. */
 function marked(messages: Messages, count: number, mark: object = SHORT): Messages {
@@ -169,6 +233,7 @@ const tokensBefore = (sent: Sent, count: number): number =>
 
 describe.each([
   ['the middleware', throughSdk],
+  ['the AI SDK', throughAiSdk],
   ['the gateway', throughGateway],
 ])('a mark in front of an edit, through %s', (_, open) => {
   const system = [{ ...SYSTEM[0], cache_control: SHORT }];
@@ -272,6 +337,7 @@ describe('a request that is repeated', () => {
 
 describe.each([
   ['the middleware', throughSdk],
+  ['the AI SDK', throughAiSdk],
   ['the gateway', throughGateway],
 ])('any session with any marks, through %s', (_, open) => {
   it('is never refused, and is sent as without a further mark', async () => {
