@@ -11,7 +11,15 @@ export interface CachedRequest {
   readonly head: string;
   readonly parts: readonly string[];
   readonly ttlMs: number;
+  /**
+   * Places of Anthropic's marks, if the provider caches only there: the parts up to which entries are written, and the position of each
+   * part. An entry is found at most 20 positions in front of a mark. @default all prefixes are cached and found
+   */
+  readonly marks?: { readonly parts: readonly number[]; readonly positions: readonly number[] };
 }
+
+/** Positions that a mark looks back, its own among them. */
+const LOOKBACK = 20;
 
 /** What a request came to, in the provider's tokens. */
 export interface Billed {
@@ -48,13 +56,15 @@ export class CachingProvider {
     let [tokens, readTokens] = [0, 0];
     const { leastCachedTokens = 0 } = this.#price;
     const prefixes: string[] = [];
-    for (const part of [request.head, ...request.parts]) {
+    // The head is at place -1.
+    for (const [at, part] of [request.head, ...request.parts].entries()) {
       tokens += tokensOf(part);
       const prefix = hash.update(`${part}\0`).copy().digest('base64');
       if (tokens < leastCachedTokens) continue;
       const known = this.#cached.get(prefix);
-      if (known !== undefined && known.expiresMs > atMs) readTokens = tokens;
-      prefixes.push(prefix);
+      const isFound = isLookedFor(request, at - 1);
+      if (isFound && known !== undefined && known.expiresMs > atMs) readTokens = tokens;
+      if (request.marks?.parts.includes(at - 1) ?? true) prefixes.push(prefix);
     }
     for (const prefix of prefixes)
       this.#cached.set(prefix, { expiresMs: atMs + request.ttlMs, ttlMs: request.ttlMs });
@@ -85,6 +95,13 @@ export class CachingProvider {
     if (atMs - former.atMs >= former.ttlMs) return 'expired';
     return head === former.head ? 'edit' : 'changed-request';
   }
+}
+
+/** Whether a mark looks for an entry that ends with a part. */
+function isLookedFor({ marks }: CachedRequest, part: number): boolean {
+  if (marks === undefined) return true;
+  const positionOf = (at: number): number => marks.positions[at] ?? 0;
+  return marks.parts.some((mark) => mark >= part && positionOf(mark) - positionOf(part) < LOOKBACK);
 }
 
 /** The names of what a message consists of are no tokens, nor are escapes. */

@@ -17,6 +17,7 @@ import { overheadOf } from '../request/request-overhead.js';
 import { isSameList } from '../format/same-value.js';
 import { describeModel } from './anthropic-model.js';
 import { inCallOrder, withDenialsAsErrors } from './approved-results.js';
+import { withCacheMarkBefore } from './cache-mark.js';
 import type { ModelReference } from './anthropic-model.js';
 import type { SdkMessage } from './sdk-message.js';
 import { PROMPT_FORMAT } from './sdk-message-format.js';
@@ -111,7 +112,8 @@ export function compactionMiddleware(
     );
     const ofProviders = Object.values(asRecord(providerOptions) ?? {});
     if (warnIfServerHeld(options.logger, ...ofProviders)) return params;
-    const call: CompactedCall = { modelCall: { model, params } };
+    let takeUsage: CompactedCall['takeUsage'];
+    let changedFrom = 0;
     const prompt = await compact(withDenialsAsErrors(inCallOrder(params.prompt)), {
       ...describeModel(model, providerOptions),
       signal: abortSignal,
@@ -119,10 +121,12 @@ export function compactionMiddleware(
       cacheTtlMs: cacheTtlIn({ providerOptions }),
       refusal,
       compactByProvider: compactionByModel(modelCall, ignoring),
-      answerUsage: (take) => (call.takeUsage = take),
+      answerUsage: (take) => (takeUsage = take),
+      keepsCacheBefore: (index) => (changedFrom = index),
     });
-    const sent = isSameList(prompt, params.prompt) ? params : { ...params, prompt };
-    calls.set(sent, call);
+    const marked = withCacheMarkBefore({ providerOptions, tools }, prompt, changedFrom);
+    const sent = isSameList(marked, params.prompt) ? params : { ...params, prompt: marked };
+    calls.set(sent, { modelCall: { model, params }, prompt, takeUsage });
     COMPACTED_PROMPTS.add(params.prompt);
     return sent;
   }
@@ -144,18 +148,20 @@ export function compactionMiddleware(
       }
       if (!isFixableByCompacting(thrown)) throw thrown;
       const again = await compactParams(call.modelCall, thrown);
-      if (isSameList(again.prompt, (params as PromptParams).prompt)) throw thrown;
+      const { prompt } = call;
       call = calls.get(again);
+      if (call !== undefined && isSameList(call.prompt, prompt)) throw thrown;
       answer = (await (model as unknown as AnsweringModel)[kind](again)) as Result;
     }
     return passingUsage(answer, (usage) => call?.takeUsage?.(usage));
   }
 }
 
-/** A call as it was given, and the callback for the usage of its answer. */
+/** A call as it was given, its compacted prompt, and the callback for the usage of its answer. */
 interface CompactedCall {
   readonly modelCall: ModelCall<PromptParams>;
-  takeUsage?: (usage: CompactCall) => void;
+  readonly prompt: readonly SdkMessage[];
+  readonly takeUsage: ((usage: CompactCall) => void) | undefined;
 }
 
 /** A model that can be called. */

@@ -14,6 +14,7 @@ import { isSameList } from '../format/same-value.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
+import { withBreakpointBefore } from './cache-breakpoint.js';
 import { cacheTtlOfRequest, CLAUDE_FORMAT } from './message-compactor.js';
 import { withoutReasoning } from './message-param-format.js';
 import type { AnthropicMessage } from './message-part.js';
@@ -111,12 +112,14 @@ export function compactionMiddleware(
     ): Promise<CompactedBody> {
       const { messages: given, ...besides } = parsed;
       let takeUsage: CompactedBody['takeUsage'];
+      let changedFrom = 0;
       const modelName = modelOf(attempt, parsed);
       const compacted = await compact(given, {
         signal: attempt.signal ?? undefined,
         modelName,
         overheadTokens: overheadOf(...Object.values(besides)),
         answerUsage: (take) => (takeUsage = take),
+        keepsCacheBefore: (index) => (changedFrom = index),
         cacheTtlMs: cacheTtlOfRequest(parsed),
         reasoning: reasoningOfModel(modelName, parsed['thinking']),
         refusal,
@@ -127,7 +130,7 @@ export function compactionMiddleware(
               )
             : undefined,
       });
-      return { ...withMessages(parsed, compacted), takeUsage };
+      return { ...withMessages(parsed, compacted, changedFrom), takeUsage };
     }
   };
 
@@ -155,10 +158,16 @@ export function compactionMiddleware(
   }
 }
 
-function withMessages(parsed: RequestBody, messages: readonly AnthropicMessage[]): CompactedBody {
+/** @param changedFrom the index of the first message that an edit has changed */
+function withMessages(
+  parsed: RequestBody,
+  compacted: readonly AnthropicMessage[],
+  changedFrom: number = 0,
+): CompactedBody {
   // If the compaction is in the caller's own messages, the caller sets the beta header.
   const hasCompaction =
-    beginsWithBlock(messages) && !parsed.messages.includes(messages[0] as AnthropicMessage);
+    beginsWithBlock(compacted) && !parsed.messages.includes(compacted[0] as AnthropicMessage);
+  const messages = withBreakpointBefore(parsed, compacted, changedFrom);
   return { body: JSON.stringify({ ...parsed, messages }), hasCompaction };
 }
 

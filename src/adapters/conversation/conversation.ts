@@ -216,7 +216,7 @@ export class Conversation<Message> {
     } else this.#lastKnown = read;
     this.#view.followCacheMarks();
     const current = areCopies ? this.#view.currentAs(read, messages) : this.#view.current;
-    return this.#completeTurn([...current, ...transient], given);
+    return this.#request.returns(current, this.#completeTurn([...current, ...transient], given));
   }
 
   #completeTurn(compacted: Message[], given: readonly Message[]): Message[] {
@@ -316,6 +316,7 @@ export class Conversation<Message> {
   ): Promise<boolean> {
     const { signal, reasoning, overheadTokens = 0, refusal } = call;
     const view = this.#view;
+    const before = view.current;
     if (refusal !== undefined) this.#parts.compactor.reportRefusal(refusal, call.modelName);
     const besides = session.overheadTokens === undefined ? overheadTokens : 0;
     const pendingTokens = view.pinnedTokens + transientTokens + besides;
@@ -337,22 +338,21 @@ export class Conversation<Message> {
       const { logger } = this.#options;
       warnOfFailure(logger, thrown, 'compaction failed; what was compacted before is sent');
     });
-    const isReplaced = history.journal !== journal;
     const { revision } = history;
     // A preflight may have applied edits before it failed.
     const isCompressed = result?.compressed?.outcome === 'applied' || result?.fitted !== null;
-    if (!isFollowed || isReplaced || isCompressed || view.mustFollowAgain) {
+    if (!isFollowed || history.journal !== journal || isCompressed || view.mustFollowAgain) {
       await inTurns(view.followInSlices(history.getAll()));
     } else if (result.pruned !== null) view.applyChanges(result.pruned.changes);
+    if (view.current !== before) this.#request.noteEdit(before, view.current);
     this.#followedRevision = revision;
     this.#request.tokens = session.contextUsage().tokens + pendingTokens;
     return result !== undefined;
   }
 
   async #createSession(history: readonly IContent[]): Promise<Session> {
-    const { compactor } = this.#parts;
     const options = optionsOfSession(this.#options);
-    const session: Session = await compactor.createSession({
+    const session: Session = await this.#parts.compactor.createSession({
       ...options,
       activeTodos: options.activeTodos && (() => this.#options.activeTodos?.() ?? []),
       compactByProvider:

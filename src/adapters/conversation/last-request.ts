@@ -28,6 +28,10 @@ export class LastRequest {
   #isAnswered = false;
   #wasAnswered = false;
   #refusal: unknown;
+  /** Number of messages in the last request, without a transient one. */
+  #length = 0;
+  /** How many of the first messages are as in the last answered request, if an edit has changed one behind them. */
+  #unchanged = Infinity;
 
   get call(): CompactCall {
     return this.#call;
@@ -68,9 +72,37 @@ export class LastRequest {
     });
   }
 
-  /** Reports the usage of the previous request from the call's arguments, unless that request's own answer has reported it. */
+  /**
+   * Reports the usage of the previous request, which was answered, from the call's arguments, unless that request's own answer has
+   * reported it.
+   */
   reportFormer(session: Session, call: CompactCall): void {
+    this.#unchanged = Infinity;
     if (!this.#wasAnswered) reportUsage(session, call);
+  }
+
+  /** Notes where an edit begins in the messages of the last request. */
+  noteEdit(before: readonly unknown[], after: readonly unknown[]): void {
+    let unchanged = 0;
+    while (unchanged < this.#length && before[unchanged] === after[unchanged]) unchanged += 1;
+    // A request that was not answered may be repeated, so its edits count as well.
+    if (unchanged < this.#length) this.#unchanged = Math.min(unchanged, this.#unchanged);
+  }
+
+  /**
+   * Tells the call where edits begin in the messages that it returns.
+   *
+   * @param current the messages after edits
+   * @param returned the same, with a turn completed
+   */
+  returns<Message>(current: readonly Message[], returned: Message[]): Message[] {
+    this.#length = current.length;
+    const last = current[this.#unchanged - 1];
+    if (last === undefined) return returned;
+    const isInPlace = returned[this.#unchanged - 1] === last;
+    const index = isInPlace ? this.#unchanged : returned.lastIndexOf(last) + 1;
+    if (index > 0) this.#call.keepsCacheBefore?.(index);
+    return returned;
   }
 
   /**

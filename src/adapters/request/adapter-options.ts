@@ -88,6 +88,11 @@ export interface CompactCall {
    * available
    */
   readonly answerUsage?: ((take: (usage: CompactCall) => void) => void) | undefined;
+  /**
+   * Called if an edit has changed messages that were sent before, with the index of the first such message in the returned list: the
+   * provider has cached what is in front of it. Middleware uses it to mark that place. @default not told
+   */
+  readonly keepsCacheBefore?: ((index: number) => void) | undefined;
   /** Asks the provider to compact, for the strategy `provider`. Middleware provides it if it can. @default not available */
   readonly compactByProvider?: CompactMessages | undefined;
   /** The reasoning policy that suits the model, if the adapter has no such option. @default by `modelName` for Claude, else 'keep' */

@@ -81,6 +81,7 @@ const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
     assertTimeToLive(value as number);
   },
   answerUsage: isFunction,
+  keepsCacheBefore: isFunction,
   compactByProvider: isFunction,
   reasoning: checkedReasoning,
   refusal: () => undefined,

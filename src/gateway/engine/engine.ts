@@ -1,6 +1,7 @@
 // Compacts request bodies: parses what is new in a body, runs the adapter of its API on the messages, and assembles the new body.
 // Does not depend on the thread that it runs on. Sends nothing.
 
+import { withBreakpointBefore } from '../../adapters/anthropic/cache-breakpoint.js';
 import { messageCompactor, cacheTtlOfRequest } from '../../adapters/anthropic/message-compactor.js';
 import type { AnthropicMessage } from '../../adapters/anthropic/message-part.js';
 import type { CompactCall } from '../../adapters/request/adapter-options.js';
@@ -206,11 +207,13 @@ class LocalEngine implements Engine {
       binds &&
       call.isObserved !== true &&
       this.#mustDropReasoning(conversation, how.isNew, isUnknown);
+    let changedFrom = 0;
     const compacts = this.#compacts[api.name](messages, {
       conversationId: conversation.id,
       modelName: model,
       overheadTokens: tokensOfCharacters(bytes.length - (list.end - list.start)),
       answerUsage: (take) => (conversation.takeUsage = take),
+      keepsCacheBefore: (index) => (changedFrom = index),
       cacheTtlMs: asked,
       reasoning,
       refusal: removesReasoning ? `${call.refusal ?? ''}\n${BOUND_REASONING}` : call.refusal,
@@ -222,9 +225,12 @@ class LocalEngine implements Engine {
       conversation.hasBoundReasoning = true;
       throw thrown;
     });
-    const pieces = piecesOf(list, messages, compacted, this.#written, conversation.sent);
+    const sent = isAnthropic
+      ? withBreakpointBefore(list.fields, compacted, changedFrom)
+      : compacted;
+    const pieces = piecesOf(list, messages, sent, this.#written, conversation.sent);
     const body = call.isObserved === true ? undefined : pieces && this.#assemble(bytes, pieces);
-    conversation.sent = body && pieces && sentIn(body, list, compacted, pieces);
+    conversation.sent = body && pieces && sentIn(body, list, sent, pieces);
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
       body,

@@ -1,0 +1,66 @@
+// The cache mark in front of an edit, in prompts of the AI SDK for Anthropic.
+
+import { asArray, asRecord, asText } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import { withMarkBefore } from '../format/mark-before.js';
+import type { MarkFormat } from '../format/mark-before.js';
+import type { SdkMessage } from './sdk-message.js';
+
+/**
+ * Returns the prompt with a cache mark in front of an edit, or the same list; see `withMarkBefore`.
+ *
+ * @param besides the other parameters of the call that may have marks
+ * @param index of the first message that the edit has changed
+ */
+export function withCacheMarkBefore(
+  besides: { readonly providerOptions: unknown; readonly tools: unknown },
+  messages: readonly SdkMessage[],
+  index: number,
+): readonly SdkMessage[] {
+  const [automatic] = marksOf(besides);
+  return withMarkBefore(MARKS, { messages, automatic, besides }, index);
+}
+
+const MARKS: MarkFormat = {
+  blocksOf: ({ content, providerOptions }) => {
+    const ofMessage = { type: 'message', providerOptions };
+    // A mark of a message is on its last part.
+    return [...asArray(content), ...(marksOf(ofMessage).length > 0 ? [ofMessage] : [])];
+  },
+  marksOf: (part) => [
+    ...asArray(asRecord(part['output'])?.['value']).flatMap((each) => marksOf(asRecord(each))),
+    ...marksOf(asRecord(part['output'])),
+    ...marksOf(part),
+  ],
+  canHaveMark,
+  withMark: (part, mark) => {
+    const options = asRecord(part['providerOptions']);
+    const anthropic = { ...asRecord(options?.['anthropic']), cacheControl: mark };
+    return { ...part, providerOptions: { ...options, anthropic } };
+  },
+};
+
+function marksOf(holder: JsonRecord | undefined): readonly JsonRecord[] {
+  const options = asRecord(asRecord(holder?.['providerOptions'])?.['anthropic']);
+  const mark = asRecord(options?.['cacheControl'] ?? options?.['cache_control']);
+  return mark === undefined ? [] : [mark];
+}
+
+function canHaveMark(part: JsonRecord, { role, providerOptions }: JsonRecord): boolean {
+  // The content would become a list with the mark of the message in it.
+  if (marksOf({ providerOptions }).length > 0) return false;
+  const { type, text, providerExecuted } = part;
+  // A text of the provider's own kind, such as its compaction.
+  const { type: kind } = asRecord(asRecord(part['providerOptions'])?.['anthropic']) ?? {};
+  if (kind !== undefined) return false;
+  switch (type) {
+    case 'text':
+      return role !== 'system' && (asText(text) ?? '').trim() !== '';
+    case 'tool-call':
+      return role === 'assistant' && providerExecuted !== true;
+    case 'tool-result':
+      return role === 'tool';
+    default:
+      return false;
+  }
+}
