@@ -106,6 +106,7 @@ const throughAiSdk: Door = () => {
       model,
       maxOutputTokens: 9,
       maxRetries: 0,
+      allowSystemInMessages: true,
       messages: [
         ...system.map((part) => ({ role: 'system', content: part['text'], ...optionsOf(part) })),
         ...messages.map(sdkMessage),
