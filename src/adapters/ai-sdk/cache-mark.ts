@@ -17,6 +17,8 @@ export function withCacheMarkBefore(
   messages: readonly SdkMessage[],
   index: number,
 ): readonly SdkMessage[] {
+  // Reads nothing of a call that has no edit.
+  if (index === 0) return messages;
   const [automatic] = marksOf(besides);
   return withMarkBefore(MARKS, { messages, automatic, besides }, index);
 }
