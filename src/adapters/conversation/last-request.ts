@@ -17,7 +17,13 @@ const UNNAMED_SHARE = 0.9;
  */
 const MOST_EXCESS = 0.5;
 
-/** No provider counts more than this multiple of the estimated tokens: such a prompt was refused for the room of its answer. */
+/** Share of the limit. Subtracting a larger excess would leave no history. */
+const MAX_SUBTRACTED = 0.9;
+
+/**
+ * No provider counts more than this multiple of the estimated tokens. With a larger excess than can be subtracted, such a prompt was
+ * refused for the room of its answer.
+ */
 const MAX_RATIO = 4;
 
 export class LastRequest {
@@ -123,7 +129,7 @@ export class LastRequest {
     const excess = Math.max(0, Math.ceil(tokens - taken));
     const isScaled = excess > MOST_EXCESS * limit && tokens <= MAX_RATIO * taken;
     if (isScaled) return Math.ceil(limit * (1 - taken / tokens)) + above;
-    return excess < limit ? excess + above : 0;
+    return excess <= MAX_SUBTRACTED * limit ? excess + above : 0;
   }
 }
 
