@@ -158,11 +158,11 @@ export function lengthOf({ pieces }: Pieces): number {
   return length;
 }
 
-/** Assembles a new body from pieces of the old one, in memory of at least its length. */
+/** Assembles a new body from pieces of the old one, in memory of at least its length. @param body @default new shared memory */
 export function assemble(
   bytes: Buffer,
   pieces: Pieces,
-  body: Buffer = Buffer.alloc(lengthOf(pieces)),
+  body: Buffer = Buffer.from(new SharedArrayBuffer(lengthOf(pieces))),
 ): Buffer {
   let at = 0;
   // There may be thousands of pieces: creating a view of the old body for each would take longer than copying.
