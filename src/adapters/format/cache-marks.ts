@@ -7,7 +7,7 @@ import { isPlainObject } from './plain-data.js';
 import { isSameValue } from './same-value.js';
 
 /** Names of cache marks in Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses API and its Agents SDK. */
-const MARKS: ReadonlySet<string> = new Set([
+export const MARKS: ReadonlySet<string> = new Set([
   'cache_control',
   'cacheControl',
   'cachePoint',

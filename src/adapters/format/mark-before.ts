@@ -4,6 +4,7 @@
 
 import { asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { MARKS } from './cache-marks.js';
 import { isPlainObject } from './plain-data.js';
 
 /** A request with more marks is refused. */
@@ -114,15 +115,13 @@ function markBehind(
   return mark && { ...mark };
 }
 
-const NAMES: ReadonlySet<string> = new Set(['cache_control', 'cacheControl']);
-
 /** Counts what may be a mark, up to the most that a request may have. */
 function countMarks(value: unknown, depth: number = 0): number {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 0;
   if (ArrayBuffer.isView(value)) return 0;
   let count = 0;
   for (const [key, member] of Object.entries(value)) {
-    const isMark = NAMES.has(key) && member !== null && member !== undefined;
+    const isMark = MARKS.has(key) && member !== null && member !== undefined;
     count += isMark ? 1 : countMarks(member, depth + 1);
     if (count >= MAX_MARKS) break;
   }

@@ -161,7 +161,7 @@ function importantLines(
   for (let at = head; at < lines.length - tail && !reports.isFull; at += 1) {
     const line = startOf(lines, at);
     if (!hasSign(line) || PASSED.test(line) || saysLeftOut(line)) continue;
-    else if (isReport(line)) {
+    if (isReport(line)) {
       reports.add(line, at, () => isNew(line) || locationAfter(lines, at) !== at);
     } else if (mentionsFailure(line)) mentions.add(line, at, () => true);
     else if (

@@ -39,30 +39,30 @@ type Send = (body: JsonRecord) => Promise<JsonRecord>;
 /** Opens a way to the provider for one conversation. */
 type Door = () => Send;
 
+/** Answers every request, and keeps the last one's body. */
+class RecordingProvider {
+  sent: JsonRecord = {};
+
+  readonly fetch: typeof globalThis.fetch = (_, init) => {
+    this.sent = JSON.parse(init?.body as string) as JsonRecord;
+    const content = [{ type: 'text', text: '.' }];
+    const usage = { input_tokens: 0, output_tokens: 1 };
+    const answer = { id: 'm', type: 'message', role: 'assistant', model: MODEL, content, usage };
+    return Promise.resolve(Response.json({ ...answer, stop_reason: 'end_turn' }));
+  };
+}
+
 const throughSdk: Door = () => {
   const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
   onTestFinished(() => compactor.close());
-  let sent: JsonRecord = {};
-  const fetch: typeof globalThis.fetch = (_, init) => {
-    sent = JSON.parse(init?.body as string) as JsonRecord;
-    const usage = { input_tokens: 0, output_tokens: 1 };
-    const answer = {
-      id: 'm',
-      type: 'message',
-      role: 'assistant',
-      model: MODEL,
-      content: [],
-      usage,
-    };
-    return Promise.resolve(Response.json(answer));
-  };
+  const provider = new RecordingProvider();
   const client = new Anthropic({
-    ...{ apiKey: 'none', maxRetries: 0, fetch },
+    ...{ apiKey: 'none', maxRetries: 0, fetch: provider.fetch },
     middleware: [compactionMiddleware(compactor, { edits: 'every-turn', reasoning: 'keep' })],
   });
   return async (body) => {
     await client.messages.create(body as never);
-    return sent;
+    return provider.sent;
   };
 };
 
@@ -84,16 +84,9 @@ const throughGateway: Door = () => {
 const throughAiSdk: Door = () => {
   const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
   onTestFinished(() => compactor.close());
-  let sent: JsonRecord = {};
-  const fetch: typeof globalThis.fetch = (_, init) => {
-    sent = JSON.parse(init?.body as string) as JsonRecord;
-    const content = [{ type: 'text', text: '.' }];
-    const usage = { input_tokens: 0, output_tokens: 1 };
-    const answer = { id: 'm', type: 'message', role: 'assistant', model: MODEL, content, usage };
-    return Promise.resolve(Response.json({ ...answer, stop_reason: 'end_turn' }));
-  };
+  const provider = new RecordingProvider();
   const model = wrapLanguageModel({
-    model: createAnthropic({ apiKey: 'none', fetch })(MODEL),
+    model: createAnthropic({ apiKey: 'none', fetch: provider.fetch })(MODEL),
     middleware: promptMiddleware(compactor, { edits: 'every-turn', reasoning: 'keep' }) as never,
   });
   return async (body) => {
@@ -116,7 +109,7 @@ const throughAiSdk: Door = () => {
       ),
       ...optionsOf(body),
     } as never);
-    return sent;
+    return provider.sent;
   };
 };
 
