@@ -12,6 +12,7 @@ import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import { HistoryService } from './history-service.js';
 import { askHost } from './host/ask-host.js';
+import type { Logger } from './host/logger.js';
 import { ModelLimits, usualTokenRatio } from './models/model-limits.js';
 import { ModelPrices } from './models/model-prices.js';
 import { SessionModel } from './models/session-model.js';
@@ -84,6 +85,8 @@ export interface CompactorStatus {
 
 /** Owns what sessions share, and creates them. */
 export interface Compactor extends AsyncDisposable {
+  /** The logger, guarded against its errors. Adapters use it, too. */
+  readonly logger: Logger;
   /**
    * Creates a session. Yields to the event loop while it loads a long history.
    *
@@ -161,6 +164,10 @@ class ThreadedCompactor implements Compactor {
     if (options.offload === 'inline') return;
     this.#pool = new WorkerPool({ threads: options.threads });
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
+  }
+
+  get logger(): Logger {
+    return this.#options.logger;
   }
 
   async createSession(given: SessionOptions = {}): Promise<Session> {

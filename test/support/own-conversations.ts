@@ -17,7 +17,7 @@ export function ownConversations<Message>(
   format: MessageFormat<Message>,
   options: AdapterOptions = {},
 ): OwnConversations<Message> {
-  const complete = completeAdapterOptions(options);
+  const complete = completeAdapterOptions(compactor, options);
   const conversations = new Conversations(compactor, format);
   return {
     compact: (messages, call = {}) => conversations.compact(messages, call, complete),

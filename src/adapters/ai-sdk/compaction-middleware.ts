@@ -5,6 +5,7 @@ import type { Compactor } from '../../main/compactor.js';
 import { isFixableByCompacting } from '../../main/models/model-limits.js';
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { cacheTtlIn } from '../format/cache-marks.js';
 import { checkedFields, reportedUsage } from '../request/call-arguments.js';
@@ -89,6 +90,7 @@ export function compactionMiddleware(
   options: AdapterOptions = {},
 ): CompactionMiddleware {
   const compact = createMessageCompactor(compactor, PROMPT_FORMAT, options);
+  const logger = loggerOf(compactor, options);
   const ignoring = IGNORING_MODELS.get(compactor) ?? new Set();
   IGNORING_MODELS.set(compactor, ignoring);
   /** Keyed by the parameters that `transformParams` returned. */
@@ -111,7 +113,7 @@ export function compactionMiddleware(
       'the parameters of a call',
     );
     const ofProviders = Object.values(asRecord(providerOptions) ?? {});
-    if (warnIfServerHeld(options.logger, ...ofProviders)) return params;
+    if (warnIfServerHeld(logger, ...ofProviders)) return params;
     let takeUsage: CompactedCall['takeUsage'];
     let changedFrom = 0;
     const prompt = await compact(withDenialsAsErrors(inCallOrder(params.prompt)), {

@@ -1,6 +1,7 @@
 // The middleware as a `fetch`, for clients of the Messages API in other SDKs.
 
 import type { Compactor } from '../../main/compactor.js';
+import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import { editingFetch } from '../conversation/editing-fetch.js';
 import { compactionMiddleware } from './compaction-middleware.js';
@@ -33,6 +34,6 @@ export function compactingFetch(
         {} as Parameters<typeof middleware>[2],
       ),
     send,
-    options.logger,
+    loggerOf(compactor, options),
   );
 }

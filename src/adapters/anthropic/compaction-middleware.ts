@@ -6,6 +6,7 @@ import type { Compactor } from '../../main/compactor.js';
 import { isFixableByCompacting, refusesReasoning } from '../../main/models/model-limits.js';
 import { modelInPath } from '../../main/models/model-name.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
+import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { reasoningOfModel } from '../request/claude-reasoning.js';
 import { refusalIn } from '../conversation/editing-fetch.js';
@@ -63,13 +64,14 @@ export function compactionMiddleware(
   options: AdapterOptions = {},
 ): Middleware {
   const compact = createMessageCompactor(compactor, CLAUDE_FORMAT, options);
+  const logger = loggerOf(compactor, options);
   const requests = new WeakMap<object, CompactedRequest>();
 
   return async (request, next, context) => {
     const body = bodyOf(request, context.options?.body);
     if (body === undefined) return next(request);
     if (isRecord(body['thread'])) {
-      warnOfNothingToCompact(options.logger, THREAD_WARNING);
+      warnOfNothingToCompact(logger, THREAD_WARNING);
       return next(request);
     }
     if (COUNT_PATH.test(request.url)) return countTokens(request, body, next);

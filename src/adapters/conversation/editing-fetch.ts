@@ -23,7 +23,7 @@ const SIGNED_WARNING =
 export function editingFetch(
   sendEdited: SendEdited,
   send: Fetch,
-  logger: Logger | undefined,
+  logger: Logger,
 ): Fetch {
   return (input, init) => {
     // The body of a `Request` is a stream, not a string.

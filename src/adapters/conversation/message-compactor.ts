@@ -64,7 +64,7 @@ export function createMessageCompactor<Message, Own = Message>(
       `Expected a compactor, as createCompactor makes it, got ${typeof compactor}.`,
     );
   }
-  const complete = completeAdapterOptions(checkedFields(options, 'adapter options'));
+  const complete = completeAdapterOptions(compactor, checkedFields(options, 'adapter options'));
   const conversations = conversationsOf(compactor, format);
   const compact = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> =>
     conversations.compact(messages, checkedCall(given), complete);

@@ -4,6 +4,7 @@
 import type { BaseMessage } from '@langchain/core/messages';
 import type { AgentMiddleware, ContextEdit } from 'langchain';
 import type { Compactor } from '../../main/compactor.js';
+import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { asRecord } from '../../shared/json.js';
 import { warnIfServerHeld } from '../conversation/warn-of-failure.js';
@@ -34,6 +35,7 @@ export function compactionMiddleware(
   options?: AdapterOptions,
 ): AgentMiddleware {
   const compact = messageCompactor(compactor, options);
+  const logger = loggerOf(compactor, options);
   return {
     // The brand that `createMiddleware` sets. Calling that function would require an import of LangChain at run time.
     [Symbol.for('AgentMiddleware')]: true,
@@ -51,7 +53,7 @@ export function compactionMiddleware(
       const given = checkedMessages(list ?? null);
       const { configurable } = asRecord(runtime) ?? {};
       const { defaultOptions, modelKwargs } = asRecord(model) ?? {};
-      if (warnIfServerHeld(options?.logger, modelSettings, defaultOptions, modelKwargs))
+      if (warnIfServerHeld(logger, modelSettings, defaultOptions, modelKwargs))
         return handler(request);
       const facts = modelFacts(model, { modelSettings, configurable });
       const compacted = (refusal?: unknown): Promise<BaseMessage[]> =>

@@ -6,7 +6,7 @@ import type { Compactor } from '../../main/compactor.js';
 import { asArray, asRecord, asText, withoutUndefined } from '../../shared/json.js';
 import { kindOf } from '../../shared/misuse.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { assertAdapterOptions } from '../request/adapter-options.js';
+import { assertAdapterOptions, loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import type { ConversationReport } from '../conversation/conversation.js';
 import { warnIfServerHeld } from '../conversation/warn-of-failure.js';
@@ -77,6 +77,7 @@ export function callModelInputFilter(
     );
   }
   const compact = createItemCompactor(compactor, agentItemFormat, rest);
+  const logger = loggerOf(compactor, options);
   const filter = async <Data extends ModelInput>(args: {
     readonly modelData: Data;
     readonly agent?: object;
@@ -88,7 +89,7 @@ export function callModelInputFilter(
     const fields = asRecord(agent) ?? {};
     const { model, modelSettings, tools } = fields;
     const { providerData } = asRecord(modelSettings) ?? {};
-    if (warnIfServerHeld(options.logger, providerData)) return modelData;
+    if (warnIfServerHeld(logger, providerData)) return modelData;
     const modelName = asText(model);
     const input = await compact(given, {
       ...(modelName !== '' && { modelName }),

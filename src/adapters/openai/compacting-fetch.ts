@@ -10,6 +10,7 @@ import { warnIfServerHeld } from '../conversation/warn-of-failure.js';
 import { cacheTtlIn } from '../format/cache-marks.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
 import { isSameList } from '../format/same-value.js';
+import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { editingFetch, refusalIn, withBody } from '../conversation/editing-fetch.js';
 import type { TextRequest } from '../conversation/editing-fetch.js';
@@ -58,11 +59,12 @@ export function compactingFetch(
     input: inputCompactor(compactor, ofItems) as unknown as MessageCompactor<object>,
   };
 
+  const logger = loggerOf(compactor, options);
   const sendCompacted = async (url: string, request: TextRequest): Promise<Response> => {
     const read = historyIn(url, request);
     if (read === undefined) return send(url, request);
     const { key, body, list, besides } = read;
-    if (warnIfServerHeld(options.logger, besides)) return send(url, request);
+    if (warnIfServerHeld(logger, besides)) return send(url, request);
     let takeUsage: ((usage: CompactCall) => void) | undefined;
     const compacted = async (refusal?: string): Promise<TextRequest> => {
       const sent = await compacts[key](list, {
@@ -88,7 +90,7 @@ export function compactingFetch(
     }
     return readingUsage(response, (usage) => takeUsage?.(usage));
   };
-  return editingFetch(sendCompacted, send, options.logger);
+  return editingFetch(sendCompacted, send, logger);
 }
 
 function historyIn(url: string, request: TextRequest): HistoryRequest | undefined {

@@ -2,6 +2,7 @@
 
 import type OpenAI from 'openai';
 import type { Compactor } from '../../main/compactor.js';
+import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import { checkedCall, checkedFields, checkedReasoning } from '../request/call-arguments.js';
 import { asRecord } from '../../shared/json.js';
@@ -51,7 +52,7 @@ export function createItemCompactor<Item>(
       const call = checkedCall(given);
       assertKeepsReasoning(call.reasoning);
       if (!beginsWithAnswer(items)) return inner(items, call);
-      warnOfNothingToCompact(fields.logger, SERVER_HELD);
+      warnOfNothingToCompact(loggerOf(compactor, fields), SERVER_HELD);
       return items.slice();
     },
   );

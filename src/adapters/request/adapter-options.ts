@@ -1,6 +1,7 @@
 // The options of adapters, and the arguments of each call.
 
 import * as z from 'zod/mini';
+import type { Compactor } from '../../main/compactor.js';
 import { COMPACTOR_OPTIONS } from '../../main/compactor-options.js';
 import { ELSEWHERE } from '../../main/session-options.js';
 import type { SessionOptions } from '../../main/session-options.js';
@@ -45,7 +46,7 @@ export interface AdapterOptions extends SessionSettings {
    * earlier edits stay; the logger and the session's event `fallback` say why. `throw`: the call fails. @default 'send-uncompacted'
    */
   readonly onError?: OnError | undefined;
-  /** Errors that it throws are ignored. @default logs nothing */
+  /** Errors that it throws are ignored. @default the compactor's */
   readonly logger?: Logger | undefined;
 }
 
@@ -184,8 +185,17 @@ export function assertAdapterOptions(options: object, own: readonly string[] = [
   });
 }
 
+/** The logger of an adapter: its own, else the compactor's. */
+export function loggerOf(compactor: Compactor, { logger }: AdapterOptions = {}): Logger {
+  // A host that wraps a compactor may have left its logger out.
+  return safeLogger(logger ?? (compactor as Partial<Compactor>).logger ?? SILENT_LOGGER);
+}
+
 /** Checks options and fills in defaults. @throws RangeError naming each invalid option. */
-export function completeAdapterOptions(options: AdapterOptions): CompleteAdapterOptions {
+export function completeAdapterOptions(
+  compactor: Compactor,
+  options: AdapterOptions,
+): CompleteAdapterOptions {
   assertAdapterOptions(options);
   if (options.density !== undefined) assertDensityOptions('density', options.density);
   parseOptions('adapter options', OPTIONS_SCHEMA, options);
@@ -193,6 +203,6 @@ export function completeAdapterOptions(options: AdapterOptions): CompleteAdapter
     ...options,
     onError: options.onError ?? 'send-uncompacted',
     maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
-    logger: options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger),
+    logger: loggerOf(compactor, options),
   };
 }

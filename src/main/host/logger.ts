@@ -21,11 +21,24 @@ export const SILENT_LOGGER: Logger = {
   error: () => undefined,
 };
 
+/** Wrapped loggers, by logger: a logger has one wrapper, and a wrapper is its own. */
+const WRAPPERS = new WeakMap<Logger, Logger>([[SILENT_LOGGER, SILENT_LOGGER]]);
+
 /**
  * Wraps a logger so that it never throws: a failed log call must not end a turn. The first failure is reported as a process
  * warning, without what was thrown, which may hold anything.
+ *
+ * @returns for the same logger the same wrapper
  */
 export function safeLogger(logger: Logger): Logger {
+  const known = WRAPPERS.get(logger);
+  if (known !== undefined) return known;
+  const wrapper = wrap(logger);
+  WRAPPERS.set(logger, wrapper).set(wrapper, wrapper);
+  return wrapper;
+}
+
+function wrap(logger: Logger): Logger {
   // A JavaScript implementation may be async despite the type.
   const host: Readonly<Record<keyof Logger, (message: string, details?: object) => unknown>> =
     logger;

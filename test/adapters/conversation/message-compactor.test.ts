@@ -190,6 +190,24 @@ describe('onError', () => {
     expect(warnings).toEqual(['compaction failed; the messages are sent as they are']);
   });
 
+  it('says so to the logger of the compactor, unless the adapter has its own', async () => {
+    const [own, shared] = [listening(), listening()];
+    const compactor = createCompactor({ offload: 'inline', logger: shared.logger });
+    await compactor.close();
+    await chatCompactor(compactor, { logger: own.logger })([ASK]);
+    expect([own.warnings.length, shared.warnings.length]).toEqual([1, 0]);
+    await chatCompactor(compactor)([ASK]);
+    const held = { modelData: { input: [ASK] }, agent: { modelSettings: {} } };
+    const filter = callModelInputFilter(compactor);
+    const store = { providerData: { previous_response_id: 'resp_1' } };
+    for (const agent of [{ modelSettings: store }, { modelSettings: store }])
+      await filter({ ...held, agent } as never);
+    expect(shared.warnings).toEqual([
+      'compaction failed; the messages are sent as they are',
+      expect.stringContaining('previous_response_id'),
+    ]);
+  });
+
   it('sends what was compacted before, also when the model for summaries is down by now', async () => {
     const { warnings, logger } = listening();
     let isDown = false;
