@@ -107,7 +107,7 @@ export interface Compactor extends AsyncDisposable {
   restore(callId: string, options: RestoreOptions): Promise<RestoredResponse>;
   /**
    * Takes the error of a model call, or the text of a refusal. If the provider rejected a prompt as too long and named its limit,
-   * all sessions with that model use the limit from then on, unless `contextLimit` is a number. Middleware calls this itself; call
+   * all sessions with that model use the limit from then on, if `contextLimit` is not lower. Middleware calls this itself; call
    * it in the `catch` of your own model calls.
    *
    * @returns the limit in tokens, or `undefined` if the error is of another kind

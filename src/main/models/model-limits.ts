@@ -37,13 +37,15 @@ export class ModelLimits {
     return Object.fromEntries(this.#learned);
   }
 
-  /** Returns how many tokens a model accepts. Warns once per unknown model, and once for calls that name no model. */
+  /**
+   * Returns how many tokens a model may be sent: what the host says, but no more than the provider named; else the model's window.
+   * Warns once per unknown model, and once for calls that name no model.
+   */
   limitOf(modelName: string | undefined): number {
-    if (typeof this.#given === 'number') return this.#given;
-    const known =
-      modelName === undefined
-        ? undefined
-        : (this.#learned.get(modelName) ?? this.#askHost(modelName) ?? contextWindowOf(modelName));
+    const own = this.#hostLimit(modelName);
+    const learned = modelName === undefined ? undefined : this.#learned.get(modelName);
+    if (own !== undefined) return Math.min(own, learned ?? Infinity);
+    const known = learned ?? (modelName === undefined ? undefined : contextWindowOf(modelName));
     if (known === undefined) this.#warn(modelName);
     return known ?? UNKNOWN_CONTEXT_LIMIT;
   }
@@ -63,10 +65,11 @@ export class ModelLimits {
     return limit;
   }
 
-  /** Asks the host's function. A throw or an invalid answer counts as no answer, so that the turn continues. */
-  #askHost(modelName: string): number | undefined {
+  /** The host's number, or its function's. A throw or an invalid answer counts as no answer, so that the turn continues. */
+  #hostLimit(modelName: string | undefined): number | undefined {
     const ask = this.#given;
-    if (typeof ask !== 'function') return undefined;
+    if (typeof ask === 'number') return ask;
+    if (typeof ask !== 'function' || modelName === undefined) return undefined;
     try {
       const tokens: unknown = ask(modelName);
       return Number.isSafeInteger(tokens) && Number(tokens) > 0 ? Number(tokens) : undefined;

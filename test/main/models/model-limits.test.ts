@@ -193,18 +193,24 @@ describe('ModelLimits', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('goes by what the user says', () => {
-    expect(new ModelLimits(9_000, SILENT_LOGGER).limitOf('claude-opus-5')).toBe(9_000);
+  it.each([
+    ['a number', 9_000],
+    ['a function', () => 9_000],
+  ])('goes by what the user says, up to what the provider takes: %s', (_, said) => {
+    const limits = new ModelLimits(said, SILENT_LOGGER);
+    expect(limits.limitOf('claude-opus-5')).toBe(9_000);
+    limits.learn('maximum context length is 32768 tokens', 'claude-opus-5');
+    expect(limits.limitOf('claude-opus-5')).toBe(9_000);
+    limits.learn('maximum context length is 8192 tokens', 'claude-opus-5');
+    expect([limits.limitOf('claude-opus-5'), limits.limitOf('gpt-5.5')]).toEqual([8_192, 9_000]);
   });
 
-  it('asks a host of each model, but believes the provider more, and no answer that is none', () => {
+  it('asks a host of each model, and believes no answer that is none', () => {
     const answers: Record<string, number> = { mine: 64_000, odd: 0.5, 'claude-opus-5': 300_000 };
     const limits = new ModelLimits((name) => answers[name], SILENT_LOGGER);
     expect(['mine', 'odd', 'claude-opus-5', 'gpt-4.1'].map((name) => limits.limitOf(name))).toEqual(
       [64_000, UNKNOWN_CONTEXT_LIMIT, 300_000, 1_047_576],
     );
-    limits.learn(new Error('maximum context length is 32768 tokens'), 'mine');
-    expect(limits.limitOf('mine')).toBe(32_768);
   });
 
   it('goes on by its table when the host throws, and tells the logger', () => {
