@@ -1,6 +1,6 @@
 // Compaction by OpenAI's Responses API and compatible ones: sends the request, and reads the answer.
 
-import { asArray, asRecord, asText } from '../../shared/json.js';
+import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import {
@@ -47,20 +47,35 @@ export function providerCompaction(
     if (answer === null) throw compactionFailed('the provider knows no compaction.');
     // xAI answers with the compaction item itself, not with a list.
     const output = answer['type'] === 'compaction' ? [answer] : asArray(answer['output']);
-    const all = output.map(asRecord);
-    const newest = all.findLastIndex((item) => item !== undefined && isCompactionPart(item));
+    const all = output.filter(isRecord);
+    const newest = all.findLastIndex(isCompactionPart);
     if (newest === -1) throw compactionFailed('the provider made no compaction.');
     // The endpoint returns all items to continue with. A response to the trigger may have other output beside the compaction.
     const items = isTriggered ? all.slice(newest, newest + 1) : all;
+    // Each later request begins with these items, so it would be refused as well.
+    if (!isTriggered && (all.length < output.length || hasOpenCall(all)))
+      throw compactionFailed('the provider answered with what no request may hold.');
     return {
       items: items.map((data) => ({
-        kind: asText(data?.['type']) ?? 'message',
+        kind: asText(data['type']) ?? 'message',
         data,
-        tokens: tokensOfCharacters(JSON.stringify(data ?? null).length),
+        tokens: tokensOfCharacters(JSON.stringify(data).length),
       })),
       keepsReasoning: true,
     };
   };
+}
+
+/** Whether a call among the items has no output, or an output no call. */
+function hasOpenCall(items: readonly JsonRecord[]): boolean {
+  const open = new Set<unknown>();
+  for (const { type, call_id: id } of items) {
+    if (id === undefined) continue;
+    if (String(type).endsWith('_output')) {
+      if (!open.delete(id)) return true;
+    } else open.add(id);
+  }
+  return open.size > 0;
 }
 
 /** Returns the provider's answer; `null` if the client or the server does not support the request. */

@@ -29,10 +29,11 @@ export class ProviderStrategy implements CompressionStrategy {
    * Has the provider compact everything in front of the bottom share of `preserveThreshold`, without splitting a call from its
    * response. The provider's answer takes the place of these entries unchanged.
    *
-   * @throws CompressionExecutionError if no provider can be asked, or the request failed; the signal's reason.
+   * @throws CompressionExecutionError if no provider can be asked, the request failed, or the answer is no smaller than these
+   *   entries; the signal's reason.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
-    const { history, runtimeContext, compactByProvider, logger, signal } = context;
+    const { history, runtimeContext, estimateTokens, compactByProvider, logger, signal } = context;
     if (compactByProvider === undefined) {
       throw new CompressionExecutionError(
         this.name,
@@ -50,7 +51,17 @@ export class ProviderStrategy implements CompressionStrategy {
       signal,
     });
     signal?.throwIfAborted();
-    const newHistory = [...items.map(providerEntry), ...history.slice(length)];
+    const made = items.map(providerEntry);
+    const replacedTokens = await estimateTokens(history.slice(0, length));
+    // OpenAI keeps all messages of the user, so long ones can make this the usual case: another strategy has to compress them.
+    if ((await estimateTokens(made)) >= replacedTokens) {
+      throw new CompressionExecutionError(
+        this.name,
+        'what the provider made is no smaller than what it was to replace.',
+        { code: 'PROVIDER_COMPACTION_FAILED' },
+      );
+    }
+    const newHistory = [...made, ...history.slice(length)];
     const result = compressionResult(this.name, history, newHistory, {
       llmCallMade: true,
       topPreserved: 0,

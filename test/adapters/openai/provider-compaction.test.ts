@@ -15,6 +15,8 @@ import { startCompactingProvider } from '../../support/compacting-provider.js';
 
 const LONG = 'lorem ipsum dolor '.repeat(60);
 
+const SEALED = { type: 'compaction', id: 'cmp_1', encrypted_content: 'sealed' };
+
 function openCompactor(settings: EphemeralSettings = {}): Compactor {
   const compactor = createCompactor({
     offload: 'inline',
@@ -200,6 +202,25 @@ describe("compression by 'provider' with OpenAI", () => {
       'made no compaction',
     ],
     ['come back as no object', {}, [200, [] as never], 'made no compaction'],
+    ['come back with what is no item', {}, [200, { output: [null, SEALED] }], 'no request may hold'],
+    [
+      'come back with a call that nothing answers',
+      {},
+      [200, { output: [{ type: 'function_call', call_id: 'c', name: 'n' }, SEALED] }],
+      'no request may hold',
+    ],
+    [
+      'come back with an output of no call',
+      {},
+      [200, { output: [{ type: 'function_call_output', call_id: 'c', output: '' }, SEALED] }],
+      'no request may hold',
+    ],
+    [
+      'come back no smaller',
+      {},
+      [200, { output: [{ role: 'user', content: LONG.repeat(20) }, SEALED] }],
+      'no smaller',
+    ],
   ])(
     'has another strategy take its place where items %s, and says so once',
     async (_, request, refusal, words) => {
