@@ -202,7 +202,12 @@ describe("compression by 'provider' with OpenAI", () => {
       'made no compaction',
     ],
     ['come back as no object', {}, [200, [] as never], 'made no compaction'],
-    ['come back with what is no item', {}, [200, { output: [null, SEALED] }], 'no request may hold'],
+    [
+      'come back with what is no item',
+      {},
+      [200, { output: [null, SEALED] }],
+      'no request may hold',
+    ],
     [
       'come back with a call that nothing answers',
       {},
