@@ -141,7 +141,13 @@ function readEntry(content: IContent, index: number): readonly ReadEntry[] {
   let { isSigned } = marks;
   const parts: TurnPart[] = [];
   blocks.forEach((block, at) => {
-    const place = { content: block, entry: index, block: at };
+    // An opaque block has no data of its own: two compactions by a provider differ in that of their entries.
+    const data = block.type === 'opaque' ? content.metadata?.providerMetadata : undefined;
+    const place = {
+      content: data === undefined ? block : { ...block, data },
+      entry: index,
+      block: at,
+    };
     const part = readBlock(block, speaker, place, isSigned);
     if (part === undefined) return;
     // The first call of a step has the signature of the reasoning before it.
@@ -161,7 +167,7 @@ function isIncomplete(block: ContentBlock): boolean {
 }
 
 interface Place {
-  readonly content: ContentBlock;
+  readonly content: unknown;
   readonly entry: number;
   readonly block: number;
 }

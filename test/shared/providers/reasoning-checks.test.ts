@@ -119,8 +119,8 @@ describe('reasoning', () => {
 });
 
 describe('reasoning behind a compaction of the provider', () => {
-  const block = (tokens: number): IContent =>
-    providerEntry({ kind: 'compaction', data: {}, tokens });
+  const block = (tokens: number, sealed = 'first'): IContent =>
+    providerEntry({ kind: 'compaction', data: { sealed }, tokens });
   const KEPT = HISTORY.slice(3);
 
   it('stays valid with what follows it as it was sent', () => {
@@ -131,8 +131,10 @@ describe('reasoning behind a compaction of the provider', () => {
     const next = [block(9), ...KEPT, ...step('d'), humanText('more')];
     expect(boundIn(next, sent)).toEqual([]);
     expect(boundIn([...HISTORY, ...next], sent)).toEqual([]);
-    // A second one, of the first and of what came behind it.
-    expect(boundIn([block(8), ...step('d'), humanText('more')], [...sent, next])).toEqual([]);
+    // A second one, of the first and of what came behind it, that takes as many tokens.
+    const second = [block(9, 'second'), ...step('d'), humanText('more')];
+    expect(boundIn(second, [...sent, next])).toEqual([]);
+    expect(boundIn(structuredClone(second), structuredClone([...sent, next]))).toEqual([]);
   });
 
   it('is void where what follows is not what was sent', () => {
