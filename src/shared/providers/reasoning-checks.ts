@@ -139,10 +139,16 @@ function causeOf(
   if (made === undefined) return null;
   const own = holder?.reasoning.findIndex(({ part }) => sealOf(part) === key) ?? 0;
   const length = made === holder ? (made.othersBefore[own] ?? 0) : made.others.length;
-  const causes = possibleStarts(now, made, length).map((start) =>
-    firstChange(now, now.othersBefore[first] ?? 0, made.others.slice(start, length)),
+  const end = now.othersBefore[first] ?? 0;
+  const changes = possibleStarts(now, made, length, end).map((start) =>
+    firstChange(now, end, made.others.slice(start, length)),
   );
-  if (!causes.includes(null)) return causes[0];
+  if (!changes.includes(null)) {
+    const [ifNothingIsKept, ...ifKept] = changes as readonly number[];
+    // The start with the longest agreement is the likely one.
+    const change = ifKept.reduce((a, b) => Math.max(a, b), ifKept[0] ?? ifNothingIsKept ?? 0);
+    return now.others[change]?.part.entry;
+  }
   const ofReply = (holder?.reasoning.slice(0, own) ?? []).filter(
     ({ part }) => made === holder || firstRequestOf.get(sealOf(part)) === request,
   );
@@ -154,26 +160,36 @@ function causeOf(
   return null;
 }
 
-/** Where in a sent conversation the current one may start: at 0, or anywhere if the provider has compacted it since. */
-function possibleStarts(now: Conversation, made: Conversation, length: number): readonly number[] {
+/**
+ * Where in a sent conversation the current one may start: at 0, or anywhere if the provider has compacted it since.
+ *
+ * @param length number of parts that were sent
+ * @param end number of parts in front of the reply now
+ */
+function possibleStarts(
+  now: Conversation,
+  made: Conversation,
+  length: number,
+  end: number,
+): readonly number[] {
   if (now.compaction === undefined || isSame(now.compaction, made.compaction)) return [0];
   const kept = made.others.flatMap((part, at) => (isSame(now.others[0], part) ? at : []));
-  return [length, ...kept];
+  // At the end, if nothing in front of the reply is kept. If the first kept part was changed, it is still in its place.
+  return [length, ...kept, Math.max(0, length - end)];
 }
 
-/** The entry of the first part that differs from before, or `null`. */
+/** The index of the first part that differs from before, or `null`. */
 function firstChange(
   { others }: Conversation,
   end: number,
   former: readonly Placed[],
-): Finding['cause'] | null {
+): number | null {
   for (const [at, part] of former.entries()) {
-    if (!isSame(others[at], part) || at >= end) return others[at]?.part.entry;
+    if (!isSame(others[at], part) || at >= end) return at;
   }
   // Anything but the assistant's own parts between the request and its reply was added later.
   for (let at = former.length; at < end; at += 1) {
-    const between = others[at];
-    if (between !== undefined && between.role !== 'assistant') return between.part.entry;
+    if (others[at]?.role !== 'assistant') return at;
   }
   return null;
 }

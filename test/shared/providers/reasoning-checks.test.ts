@@ -122,6 +122,7 @@ describe('reasoning behind a compaction of the provider', () => {
   const block = (tokens: number, sealed = 'first'): IContent =>
     providerEntry({ kind: 'compaction', data: { sealed }, tokens });
   const KEPT = HISTORY.slice(3);
+  const OTHER: ContentBlock = { type: 'text', text: 'something else' };
 
   it('stays valid with what follows it as it was sent', () => {
     expect(boundIn([block(9), ...KEPT])).toEqual([]);
@@ -144,6 +145,15 @@ describe('reasoning behind a compaction of the provider', () => {
       [2, 1],
       [4, 1],
     ]);
+    // Whatever was changed of what is kept, the entry is named.
+    const kept = [block(9), ...HISTORY];
+    for (const at of [1, 2, 3, 4]) {
+      const edited = kept.map((entry, index) =>
+        index === at ? { ...entry, blocks: [OTHER] } : entry,
+      );
+      const bound = [2, 4, 6].filter((entry) => entry > at);
+      expect(boundIn(edited)).toEqual(bound.map((entry) => [entry, at]));
+    }
     const sent = [...SENT, [block(9), ...KEPT], [block(9), ...KEPT, ...step('d')]];
     const without = [block(9), ...KEPT.slice(2), ...step('d')];
     expect(boundIn(without, sent).length).toBeGreaterThan(0);
