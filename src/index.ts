@@ -1,7 +1,8 @@
 // The public API for sessions and their setup: exports only.
 
 export { createCompactor } from './main/compactor.js';
-export type { Compactor, CompactorStatus } from './main/compactor.js';
+export type { Compactor } from './main/compactor.js';
+export type { CompactorStatus } from './main/compactor-status.js';
 export type { SessionOptions } from './main/session-options.js';
 export type { CompactorOptions, SummarizerOfProfile } from './main/compactor-options.js';
 export { Session, Session as TurnOrchestrator } from './main/session.js';

@@ -10,6 +10,7 @@ import { assertString, assertTokens } from '../shared/misuse.js';
 import { ANY_TOOL, DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
+import type { CompactorStats, CompactorStatus } from './compactor-status.js';
 import { HistoryService } from './history-service.js';
 import { askHost } from './host/ask-host.js';
 import type { Logger } from './host/logger.js';
@@ -18,9 +19,8 @@ import { ModelPrices } from './models/model-prices.js';
 import { SessionModel } from './models/session-model.js';
 import { InlineOffload } from './offload/inline.js';
 import { OffloadMeter, FallbackNotice } from './offload/offload-meter.js';
-import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';
+import type { FallbackEvent, Offload } from './offload/offload.js';
 import { ResidentHost } from './offload/resident-host.js';
-import type { ResidentHostStats } from './offload/resident-host.js';
 import {
   MIN_RESIDENT_ENTRIES,
   MIN_RESIDENT_ENTRIES_UNCOUNTED,
@@ -28,7 +28,6 @@ import {
 } from './offload/resident.js';
 import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
-import type { WorkerPoolStats } from './offload/worker-pool.js';
 import { completeEditOptions } from './preflight/edit-options.js';
 import type { CompressionInputs } from './strategies/strategy.js';
 import type { SessionInit } from './preflight/session-parts.js';
@@ -51,37 +50,11 @@ import { isSummarizer } from './summarizer/summarizer.js';
 import { askForTodos } from './summarizer/todo.js';
 import { TokenCalibration } from './tokens/token-calibration.js';
 import { createCountEntries } from './tokens/token-counter.js';
+import { settledWithin } from './waiting/abortable.js';
 import { setImmediate } from './waiting/event-loop-turn.js';
 
-/** What a compactor has done, and the state of its threads. */
-export interface CompactorStats extends OffloadStats {
-  /** Open sessions. */
-  readonly sessions: number;
-  /** Histories resident on worker threads now, and evictions so far; `null` when everything runs inline. */
-  readonly residents: ResidentHostStats | null;
-  /** The worker threads; `null` when everything runs inline. */
-  readonly pool: WorkerPoolStats | null;
-}
-
-/** The effective configuration of a compactor. Logged at `debug` level when it starts. */
-export interface CompactorStatus {
-  /** Which set of defaults applies. */
-  readonly preset: 'agents' | 'specification';
-  readonly offload: CompactorOptions['offload'];
-  /** Maximum number of worker threads; 0 when everything runs inline. */
-  readonly threads: number;
-  /** How tokens are counted; `own` means a tokenizer of the host's. */
-  readonly tokens: 'o200k' | 'estimate' | 'own';
-  /** Tools known by name, for sessions without a catalog of their own. */
-  readonly tools: number;
-  /** The context limit for all models, or `by-model`. */
-  readonly contextLimit: number | 'by-model';
-  /** Context limits learned from providers, by model name. */
-  readonly learnedLimits: Readonly<Record<string, number>>;
-  /** Open sessions, and how many of them have a removal log. */
-  readonly sessions: number;
-  readonly removalLogs: number;
-}
+/** How long `close` waits for sessions that are being created. */
+const START_TIMEOUT_MS = 5_000;
 
 /** Owns what sessions share, and creates them. */
 export interface Compactor extends AsyncDisposable {
@@ -143,6 +116,8 @@ class ThreadedCompactor implements Compactor {
   readonly #host: ResidentHost | undefined;
   /** The open sessions, each with its removal log. */
   readonly #sessions = new Map<Session, OpenSession>();
+  /** Sessions that are being created. They may hold a removal log already. */
+  readonly #starting = new Set<Promise<Session>>();
   /** Shared, so that one session's observations of a model serve all others. */
   readonly #calibration: TokenCalibration;
   readonly #states: SessionStates;
@@ -191,11 +166,13 @@ class ThreadedCompactor implements Compactor {
       new OffloadMeter(sessionId, onFallback, this.#meter),
       config,
     );
+    const starting = this.#startSession(
+      { ...options, removalLogPath, overheadTokens },
+      { sessionId, config, offload },
+    );
+    this.#starting.add(starting);
     try {
-      const started = await this.#startSession(
-        { ...options, removalLogPath, overheadTokens },
-        { sessionId, config, offload },
-      );
+      const started = await starting;
       session = started;
       setImmediate(() => {
         for (const event of early) started.reportFallback(event);
@@ -204,6 +181,8 @@ class ThreadedCompactor implements Compactor {
     } catch (error) {
       offload.close?.();
       throw error;
+    } finally {
+      this.#starting.delete(starting);
     }
   }
 
@@ -258,6 +237,7 @@ class ThreadedCompactor implements Compactor {
       toolCatalog: config.densityOptions.toolCatalog,
     });
     const compressionPrompt = await this.#resolvePrompt();
+    this.#assertOpen();
     const removalLog =
       removalLogPath === undefined ? undefined : await openSessionLog(removalLogPath);
     const session: Session = new Session({
@@ -351,7 +331,9 @@ class ThreadedCompactor implements Compactor {
   }
 
   async #shutDown(): Promise<void> {
-    await Promise.all(Array.from(this.#sessions.keys(), (session) => session.close()));
+    // A session that is being created closes itself.
+    const started = settledWithin(START_TIMEOUT_MS, Promise.allSettled(this.#starting));
+    await Promise.all([started, ...Array.from(this.#sessions.keys(), (each) => each.close())]);
     await this.#pool?.close();
   }
 

@@ -3,6 +3,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
@@ -314,5 +315,28 @@ describe('Compactor', () => {
     const opening = compactor.createSession({ history });
     await compactor.close();
     expect(await outcomeOf(opening)).toBe('CLOSED');
+  });
+
+  it('has released the removal log of a session that was being created when it is closed', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'ctxfold-test-'));
+    onTestFinished(() => {
+      rmSync(directory, { recursive: true });
+    });
+    const removalLogPath = join(directory, 'session.removals.jsonl');
+    const options = {
+      history: Array.from({ length: 1_000 }, () => humanText('x')),
+      removalLogPath,
+    };
+    // Closed before the log is open, and after that.
+    for (const turns of [0, 1, 2, 4, 8, 16, 32]) {
+      const compactor = createCompactor(INLINE);
+      const opening = outcomeOf(compactor.createSession(options));
+      for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+      await compactor.close();
+      await using next = createCompactor(INLINE);
+      const session = await next.createSession({ removalLogPath });
+      await session.close();
+      expect(await opening).toBe('CLOSED');
+    }
   });
 });
