@@ -66,14 +66,14 @@ export function providerCompaction(
   };
 }
 
-/** Whether a call among the items has no output, or an output no call. */
+/** Whether a call of the application's tools among the items has no output, or an output no call. */
 function hasOpenCall(items: readonly JsonRecord[]): boolean {
   const open = new Set<unknown>();
   for (const { type, call_id: id } of items) {
-    if (id === undefined) continue;
-    if (String(type).endsWith('_output')) {
+    if (type === 'function_call' || type === 'custom_tool_call') open.add(id);
+    else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
       if (!open.delete(id)) return true;
-    } else open.add(id);
+    }
   }
   return open.size > 0;
 }

@@ -250,6 +250,20 @@ describe("compression by 'provider' with OpenAI", () => {
     },
   );
 
+  it('takes whatever else the provider answers with, such as a call with its output', async () => {
+    const answer = [
+      { role: 'user', content: 'go on' },
+      { type: 'function_call', call_id: 'c', name: 'n', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: '' },
+      { type: 'tool_search_call', call_id: null, execution: 'server', status: 'completed' },
+      SEALED,
+    ];
+    const responses = { compact: () => Promise.resolve({ output: answer }) };
+    const compact = providerCompaction({ responses }, 'gpt-6.2-sol');
+    const { items } = await compact([], new AbortController().signal);
+    expect(items.map(({ data }) => data)).toEqual(answer);
+  });
+
   it('says where an adapter cannot carry it, and has another strategy take its place', async () => {
     const events: CompressedEvent[] = [];
     const compact = chatCompactor(openCompactor(), {
