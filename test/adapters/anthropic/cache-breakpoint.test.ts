@@ -188,17 +188,18 @@ interface Sent {
   readonly inputTokens: number;
 }
 
-/** Sends a conversation call by call, from the tenth or so on. */
+/** Sends a conversation call by call, and leaves out calls that nothing is asked of: each takes a while. */
 async function play(
   send: Send,
   messages: Messages,
   besides: JsonRecord,
   mark: (so: Messages) => Messages,
+  isLeftOut = (at: number): boolean => at < 20 || (at > 27 && at < 48),
 ): Promise<readonly Sent[]> {
   const provider = new CachingProvider(modelPrice(MODEL)!, () => 0);
   const all: Sent[] = [];
   for (const [at, { role }] of messages.entries()) {
-    if (role !== 'user' || at < 20) continue;
+    if (role !== 'user' || isLeftOut(at)) continue;
     const so = mark(messages.slice(0, at + 1));
     const body = await send(deepFreeze({ ...REQUEST, ...besides, messages: so }));
     expect(refusalOfMarks(body)).toBeUndefined();
@@ -353,9 +354,10 @@ describe.each([
             ...(endsTurn ? [say('Done.'), ask('Go on.')] : []),
           ]),
         ];
+        const isEarly = (at: number): boolean => at < 20;
         const agent = (so: Messages): Messages => marked(so, users, mark);
-        const sent = await play(open(), messages, { ...besides, ...FREE }, agent);
-        const plain = await play(open(), messages, { ...besides, ...FULL }, agent);
+        const sent = await play(open(), messages, { ...besides, ...FREE }, agent, isEarly);
+        const plain = await play(open(), messages, { ...besides, ...FULL }, agent, isEarly);
         for (const [at, { body }] of sent.entries()) {
           const former = plain[at]!.body;
           const [now, then] = [messagesOf({ body }), messagesOf({ body: former })];
@@ -370,9 +372,9 @@ describe.each([
           added += more;
         }
       }),
-      { numRuns: runs(500, 10) },
+      { numRuns: runs(60, 3) },
     );
-    expect(added).toBeGreaterThan(sightings(20));
+    expect(added).toBeGreaterThan(sightings(5));
   });
 });
 
