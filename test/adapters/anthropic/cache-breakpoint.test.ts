@@ -2,12 +2,13 @@
 // twenty positions, and refuses what Anthropic refuses of marks.
 
 import { createAnthropic } from '@ai-sdk/anthropic';
+import type { AnthropicProvider } from '@ai-sdk/anthropic';
 import Anthropic from '@anthropic-ai/sdk';
 import { generateText, jsonSchema, wrapLanguageModel } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { compactionMiddleware as promptMiddleware } from '../../../src/ai-sdk.js';
+import { compactionMiddleware as promptMiddleware, prepareStep } from '../../../src/ai-sdk.js';
 import { compactingFetch, compactionMiddleware } from '../../../src/anthropic.js';
 import { withBreakpointBefore } from '../../../src/adapters/anthropic/cache-breakpoint.js';
 import {
@@ -16,6 +17,7 @@ import {
 } from '../../../src/adapters/format/cache-marks.js';
 import { createEngine } from '../../../src/gateway/engine/engine.js';
 import { createCompactor } from '../../../src/main/compactor.js';
+import type { Compactor } from '../../../src/main/compactor.js';
 import { modelPrice } from '../../../src/main/models/model-prices.js';
 import type { JsonRecord } from '../../../src/shared/json.js';
 import { CachingProvider, tokensOf } from '../../support/caching-provider.js';
@@ -81,14 +83,27 @@ const throughGateway: Door = () => {
 };
 
 /** The same conversation as the AI SDK has it; what its package for Anthropic sends is compared. */
-const throughAiSdk: Door = () => {
+const throughAiSdk: Door = () =>
+  openAiSdk((compactor, model) => ({
+    model: wrapLanguageModel({
+      model,
+      middleware: promptMiddleware(compactor, { edits: 'every-turn', reasoning: 'keep' }) as never,
+    }),
+  }));
+
+const throughSteps: Door = () =>
+  openAiSdk((compactor, model) => ({
+    model,
+    prepareStep: prepareStep(compactor, { edits: 'every-turn', reasoning: 'keep' }),
+  }));
+
+function openAiSdk(
+  use: (compactor: Compactor, model: ReturnType<AnthropicProvider>) => object,
+): Send {
   const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
   onTestFinished(() => compactor.close());
   const provider = new RecordingProvider();
-  const model = wrapLanguageModel({
-    model: createAnthropic({ apiKey: 'none', fetch: provider.fetch })(MODEL),
-    middleware: promptMiddleware(compactor, { edits: 'every-turn', reasoning: 'keep' }) as never,
-  });
+  const used = use(compactor, createAnthropic({ apiKey: 'none', fetch: provider.fetch })(MODEL));
   return async (body) => {
     const { system, messages, tools } = body as {
       readonly system: readonly Fields[];
@@ -96,7 +111,7 @@ const throughAiSdk: Door = () => {
       readonly tools: readonly { readonly name: string; readonly input_schema: object }[];
     };
     await generateText({
-      model,
+      ...used,
       maxOutputTokens: 9,
       maxRetries: 0,
       allowSystemInMessages: true,
@@ -111,7 +126,7 @@ const throughAiSdk: Door = () => {
     } as never);
     return provider.sent;
   };
-};
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -229,6 +244,7 @@ const tokensBefore = (sent: Sent, count: number): number =>
 describe.each([
   ['the middleware', throughSdk],
   ['the AI SDK', throughAiSdk],
+  ['a loop of the AI SDK', throughSteps],
   ['the gateway', throughGateway],
 ])('a mark in front of an edit, through %s', (_, open) => {
   const system = [{ ...SYSTEM[0], cache_control: SHORT }];
@@ -333,6 +349,7 @@ describe('a request that is repeated', () => {
 describe.each([
   ['the middleware', throughSdk],
   ['the AI SDK', throughAiSdk],
+  ['a loop of the AI SDK', throughSteps],
   ['the gateway', throughGateway],
 ])('any session with any marks, through %s', (_, open) => {
   it('is never refused, and is sent as without a further mark', async () => {
