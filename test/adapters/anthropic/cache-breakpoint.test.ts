@@ -259,11 +259,19 @@ describe.each([
     expect(all[at + 1]!.readTokens).toBeGreaterThan(0.95 * all[at]!.inputTokens);
   });
 
-  it('is not added to four marks', async () => {
+  it('is one of the four that are allowed, but never the last', async () => {
     const all = await play(open(), staleReadFarBack(), { system }, (so) => marked(so, 3));
-    const { body, readTokens } = all[editIn(all).at]!;
+    const { at, unchanged } = editIn(all);
+    const { body, readTokens } = all[at]!;
+    expect(readTokens).toBeGreaterThan(0.95 * tokensBefore(all[at]!, unchanged));
     expect(marksOf(body)).toHaveLength(4);
-    expect(readTokens).toBe(tokensOf(cachedRequestOf(body).head));
+    expect(all[at + 1]!.readTokens).toBeGreaterThan(0.95 * all[at]!.inputTokens);
+    // Of the others none can be moved.
+    const full = [...Array.from({ length: 2 }, () => system[0]!), ...system];
+    const own = await play(open(), staleReadFarBack(), { system: full }, (so) => marked(so, 1));
+    const unmoved = own[editIn(own).at]!;
+    expect(marksOf(unmoved.body)).toHaveLength(4);
+    expect(unmoved.readTokens).toBe(tokensOf(cachedRequestOf(unmoved.body).head));
   });
 
   it('lasts as long as the mark behind it, also the automatic one', async () => {
@@ -470,8 +478,8 @@ describe('withBreakpointBefore', () => {
     index: fc.nat(),
   });
 
-  it('makes no request invalid, whatever it consists of, and changes nothing but one mark', () => {
-    let added = 0;
+  it('makes no request invalid, whatever it consists of, and adds or moves one mark, not the last', () => {
+    let [added, moved] = [0, 0];
     fc.assert(
       fc.property(REQUESTS, ({ messages: given, places, outer, isAutomatic, long, index }) => {
         const messages = structuredClone(given.map((message) => withoutCacheMarks(message)));
@@ -497,16 +505,23 @@ describe('withBreakpointBefore', () => {
         const sent = { ...fields, messages: now };
         expect(refusalOfMarks(sent)).toBeUndefined();
         const changed = now.flatMap((message, place) => (message === messages[place] ? [] : place));
-        expect(changed.every((place) => place < at)).toBe(true);
-        expect(marksOf(sent).length - marksOf(body).length).toBe(changed.length);
-        expect(changed.length).toBeLessThan(2);
+        const [own, marks] = [marksOf(body), marksOf(sent)];
+        const more = marks.length - own.length;
+        expect([0, 1]).toContain(more);
+        const isMoved = more === 0 && changed.length > 0;
+        expect(changed).toHaveLength(isMoved ? 2 : more);
+        if (isMoved) expect(own).toHaveLength(4);
+        expect(changed.filter((place) => place < at)).toHaveLength(changed.length && 1);
+        expect(marks.at(-1)?.part).toBe(own.at(-1)?.part);
         for (const place of changed)
           expect(isSameButForCacheMarks(now[place], messages[place])).toBe(true);
-        added += changed.length;
+        added += more;
+        moved += Number(isMoved);
       }),
       { numRuns: runs(20_000) },
     );
     expect(added).toBeGreaterThan(0);
+    expect(moved).toBeGreaterThan(sightings(20));
   });
 });
 
