@@ -1,12 +1,15 @@
 // Has the provider compact the oldest messages of a conversation, through the call's `compactByProvider`.
 
 import { CompressionExecutionError } from '../../shared/errors.js';
-import { asRecord } from '../../shared/json.js';
+import { assertIngestible } from '../../shared/ingestion.js';
+import { asArray, asRecord } from '../../shared/json.js';
 import { runSlices } from '../../shared/slices.js';
 import type { HistoryService } from '../../main/history-service.js';
+import { providerEntry } from '../../main/strategies/provider-compaction.js';
 import type {
   ProviderCompacted,
   ProviderCompactionRequest,
+  ProviderItem,
 } from '../../main/strategies/provider-compaction.js';
 import { withDeadline } from '../../main/waiting/abortable.js';
 import type { MessageView } from './message-view.js';
@@ -52,6 +55,20 @@ export async function compactHead<Message>(
       throw failureOf(thrown, deadline);
     }
   });
-  if (answer.items.length === 0) throw compactionFailed('the provider answered with nothing.');
-  return { ...answer, length: head.length };
+  const items = asArray(asRecord(answer)?.['items']);
+  if (items.length === 0) throw compactionFailed('the provider answered with nothing.');
+  if (!items.every(isItem)) {
+    throw compactionFailed('its answer is no list of items with `kind`, `data` and `tokens`.');
+  }
+  return { items, keepsReasoning: answer.keepsReasoning, length: head.length };
+}
+
+/** Whether a history can hold an item, and a request its data: a host's own function may answer with anything. */
+function isItem(item: unknown): item is ProviderItem {
+  try {
+    assertIngestible(providerEntry(item as ProviderItem), 0);
+    return asRecord(asRecord(item)?.['data']) !== undefined;
+  } catch {
+    return false;
+  }
 }

@@ -1,0 +1,67 @@
+// What a host's own function to compact by the provider may answer with: anything. Only what a request can hold gets into one.
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { messageCompactor } from '../../../src/adapters/anthropic/message-compactor.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
+
+const LONG = 'lorem ipsum dolor '.repeat(100);
+const DATA = { type: 'compaction', content: 'What was.' };
+
+const itemsOf = (...items: readonly unknown[]): unknown => ({ items, keepsReasoning: true });
+
+/** Plays turns until a compression was due, and returns it with what is sent then. */
+async function playWith(answer: unknown) {
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    contextLimit: 6_000,
+    settings: { 'compression.strategy': 'provider', 'compression.ahead': 1 },
+  });
+  onTestFinished(() => compactor.close());
+  const events: CompressedEvent[] = [];
+  const compact = messageCompactor(compactor, {
+    onError: 'throw',
+    onSession: (session) => session.on('compressed', (event) => events.push(event)),
+  });
+  const messages: { role: 'user' | 'assistant'; content: string }[] = [];
+  for (;;) {
+    messages.push({ role: 'user', content: `${messages.length} ${LONG}` });
+    const sent = await compact(messages, {
+      compactByProvider: () => Promise.resolve(answer as never),
+    });
+    if (events.length > 0) return { event: events[0]!, sent };
+    messages.push({ role: 'assistant', content: 'done' });
+  }
+}
+
+describe('compactHead', () => {
+  it('takes items with kind, data and tokens', async () => {
+    const item = { kind: 'compaction', data: DATA, tokens: 5 };
+    const { event, sent } = await playWith(itemsOf(item));
+    expect(event).toMatchObject({ strategy: 'provider', outcome: 'applied' });
+    expect(sent[0]).toEqual({ role: 'assistant', content: [DATA] });
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a text', 'a summary'],
+    ['no items', {}],
+    ['an empty list', itemsOf()],
+    ['items that are none', itemsOf(null)],
+    ['an item without data', itemsOf({ kind: 'compaction', tokens: 5 })],
+    ['data that is no JSON', itemsOf({ kind: 'compaction', data: { at: 5n }, tokens: 5 })],
+    ['an item without a kind', itemsOf({ data: DATA, tokens: 5 })],
+    ['an item without tokens', itemsOf({ kind: 'compaction', data: DATA })],
+    ['tokens below 0', itemsOf({ kind: 'compaction', data: DATA, tokens: -5_000 })],
+  ])('has another strategy take its place where the answer is %s', async (_, answer) => {
+    const { event, sent } = await playWith(answer);
+    expect(event).toMatchObject({
+      strategy: 'high-density',
+      outcome: 'applied',
+      fallbackFrom: { strategy: 'provider', error: { code: 'PROVIDER_COMPACTION_FAILED' } },
+    });
+    expect(sent.every(({ content }) => typeof content === 'string')).toBe(true);
+  });
+});
