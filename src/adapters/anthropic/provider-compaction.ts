@@ -1,6 +1,6 @@
 // Compaction on demand by Anthropic: derives the request from a request for a message, and reads the answer.
 
-import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
+import { asArray, asFilledText, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ProviderMessages } from '../format/message-format.js';
 import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
@@ -55,7 +55,8 @@ export function compactionOnDemand(
     const block = asRecord(blocks[0]);
     const reason = asText(answer?.['stop_reason']);
     const isWhole = reason === 'compaction' && blocks.length === 1;
-    if (!isWhole || block?.['type'] !== 'compaction' || asText(block['content']) === undefined) {
+    const isFilled = asFilledText(block?.['content']) !== undefined;
+    if (!isWhole || block?.['type'] !== 'compaction' || !isFilled) {
       throw compactionFailed(
         `the provider made no summary (it stopped with ${reason ?? 'nothing'}).`,
       );

@@ -192,6 +192,10 @@ describe("compression by 'provider' with Anthropic", () => {
       'answers with a block that holds nothing',
       [200, { content: [{ type: 'compaction', content: null }], stop_reason: 'compaction' }],
     ],
+    [
+      'answers with an empty block',
+      [200, { content: [{ type: 'compaction', content: '' }], stop_reason: 'compaction' }],
+    ],
     ['answers with no JSON object', [200, [] as never]],
   ])(
     'has another strategy take its place when the provider %s, and says so once',
