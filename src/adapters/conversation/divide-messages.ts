@@ -42,12 +42,13 @@ export function divideMessages<Message>(
   const messages: Message[] = [];
   let end = 0;
   let before: Message | undefined;
-  for (const place of places) {
+  const starts = startsOf(places, indices);
+  for (const [at, place] of places.entries()) {
     if (place.current === null) continue;
     const entries = entriesOf(place, indices);
     if (entries === null) return null;
     const isFixed = !('entry' in place) && isPinned(place);
-    const start = Math.min(...entries);
+    const start = starts[at] ?? history.length;
     const isBoundary =
       entries.length > 0 && start >= end && before !== undefined && messages.length > 0;
     if (isBoundary && start > tailStart) break;
@@ -62,6 +63,26 @@ export function divideMessages<Message>(
     end = Math.max(end, ...entries.map((index) => index + 1));
   }
   return best;
+}
+
+/**
+ * By message, the index of the first entry of it and all behind it. The reasoning of an exchange that was pinned until it was complete
+ * stands in front of the entry of that exchange, whose first message has none of it.
+ */
+function startsOf<Message>(
+  places: readonly CurrentPlace<Message>[],
+  indices: ReadonlyMap<object, number>,
+): readonly number[] {
+  const starts: number[] = [];
+  let start = Infinity;
+  for (let at = places.length - 1; at >= 0; at -= 1) {
+    const place = places[at];
+    if (place === undefined || place.current === null) continue;
+    const entries = entriesOf(place, indices);
+    start = Math.min(start, ...(entries ?? []));
+    starts[at] = start;
+  }
+  return starts;
 }
 
 /** Indices of a message's entries; `null` if one with content is not in the history. */

@@ -1,7 +1,7 @@
 // Has the provider compact the history, in addition to the density pass. The oldest entries are replaced by an opaque item of the
 // provider, and the reasoning behind it can stay valid. Knows no SDK: the function that makes the request is injected.
 
-import { CompressionExecutionError } from '../../shared/errors.js';
+import { CompressionExecutionError, SummaryRejectedError } from '../../shared/errors.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { findTailStart } from '../../shared/summarize/plan-compression.js';
 import { HighDensityStrategy } from './high-density.js';
@@ -55,11 +55,8 @@ export class ProviderStrategy implements CompressionStrategy {
     const replacedTokens = await estimateTokens(history.slice(0, length));
     // OpenAI keeps all messages of the user, so long ones can make this the usual case: another strategy has to compress them.
     if ((await estimateTokens(made)) >= replacedTokens) {
-      throw new CompressionExecutionError(
-        this.name,
-        'what the provider made is no smaller than what it was to replace.',
-        { code: 'PROVIDER_COMPACTION_FAILED' },
-      );
+      const message = 'what the provider made is no smaller than what it was to replace.';
+      throw new SummaryRejectedError(this.name, 'inflated', message);
     }
     const newHistory = [...made, ...history.slice(length)];
     const result = compressionResult(this.name, history, newHistory, {

@@ -102,7 +102,7 @@ async function play(settings: EphemeralSettings): Promise<{
     const usage = { input_tokens: Math.ceil((init?.body as string).length / 4), output_tokens: 5 };
     const reply = { id: 'm', type: 'message', role: 'assistant', model: 'claude-opus-5-5', usage };
     if (compaction !== undefined) {
-      const summary = { type: 'compaction', content: `until ${requests.length}`, signature: 's' };
+      const summary = { type: 'compaction', content: `summary ${standsFor.size}`, signature: 's' };
       standsFor.set(JSON.stringify(summary), parts);
       return Promise.resolve(
         Response.json({ ...reply, content: [summary], stop_reason: 'compaction' }),

@@ -34,6 +34,7 @@ describe('divideMessages', () => {
     ['never within a message', 'h a:r1 t:r1 h a', [0, 1, 2, 2, 3], 3, 1],
     ['before a call that is answered behind', 'h a:r1 t:r1 h a h', [0, 1, 2, 2, 3, 4], 3, 1],
     ['never at the start', 'h a h', [0, 1, 2], 0, undefined],
+    ['before the reasoning of a later message', 'h a a h', [0, 2, 1, 3], 2, 1],
     ['not right before what is pinned', 'h a h a', [0, 1, 3, 4], 4, 1],
   ])('divides %s', (_, notation, messages, tailStart, length) => {
     const { history, places } = conversationOf(notation, messages);
