@@ -3,7 +3,7 @@
 import type { IContent } from '../../index.js';
 import { CATEGORIES, compositionOf, sharesOf } from '../measure/composition.js';
 import type { Composition } from '../measure/composition.js';
-import { addTo, sumOf } from '../measure/aggregate.js';
+import { addTo } from '../measure/aggregate.js';
 import { reclaimedBy } from '../replay/edit-row.js';
 import type { Recording } from '../replay/recording.js';
 import { stopMessage } from '../replay/replay-report.js';
@@ -56,7 +56,7 @@ export function analyzeRecording(recording: Recording): SessionAnalysis {
     format: report.format,
     entries: report.entries,
     modelCalls: report.modelCalls.length,
-    tokens: { without: sumOf(added, tokensOf), with: sumOf(left, ({ entry }) => tokensOf(entry)) },
+    tokens: report.tokens,
     end: report.end.tokens,
     input: report.input,
     money: report.money,

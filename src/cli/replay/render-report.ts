@@ -62,7 +62,7 @@ function summarizerOf({ summarizer }: ReplaySettings): readonly string[] {
 
 function figures(report: ReplayReport, layout: Layout): readonly (readonly string[])[] {
   const { width } = layout;
-  const { reclaimed, largest, end } = report;
+  const { reclaimed, largest, tokens } = report;
   return [
     renderTokens(report, layout),
     moneySentences(report.money, [report.money.price]).flatMap((text) => wrap(text, width)),
@@ -70,7 +70,7 @@ function figures(report: ReplayReport, layout: Layout): readonly (readonly strin
     chart(report, layout),
     ...(reclaimed.length === 0
       ? [wrap('Nothing was stale and no compression was due: the history is unchanged.', width)]
-      : [renderTotals(reclaimed, end.tokens.without, layout)]),
+      : [renderTotals(reclaimed, tokens.without, layout)]),
     ...(largest.length === 0 ? [] : [renderLargest(largest, layout)]),
     renderRun(report, layout),
   ];

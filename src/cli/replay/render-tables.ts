@@ -24,7 +24,7 @@ import type { Layout } from '../terminal/terminal-layout.js';
 /** Renders the tokens at the end and over all calls, without and with ctxfold. */
 export function renderTokens(report: ReplayReport, layout: Layout): readonly string[] {
   const { paint } = layout;
-  const { end, input, summarizer } = report;
+  const { end, tokens, input, summarizer } = report;
   const row = (name: string, { without, with: left }: TokenPair): readonly string[] => [
     name,
     formatCount(without),
@@ -33,6 +33,8 @@ export function renderTokens(report: ReplayReport, layout: Layout): readonly str
   ];
   const head = ['tokens', 'without', 'with', 'saved'];
   const rows = [
+    // A session that the agent compacted by itself ends with a part of its history.
+    ...(tokens.without === end.tokens.without ? [] : [row('history, in all', tokens)]),
     row('history at the end', end.tokens),
     row('sent, all model calls', input),
     ...(summarizer.requests === 0

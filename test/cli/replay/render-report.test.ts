@@ -60,6 +60,7 @@ const REPORT: ReplayReport = {
     { entry: 5, ...preflight(2_000, 1_000, [READ]) },
   ],
   end: preflight(2_000, 1_000),
+  tokens: { without: 2_000, with: 1_000 },
   input: { without: 4_000, with: 3_000 },
   firstCallOverLimit: null,
   reclaimed: [READ],
