@@ -220,8 +220,8 @@ export default defineConfig(
   ),
   { files: ['src/cli/**/*.ts'], rules: { 'no-console': 'off' } },
   imports(['src/cli/report/client/*.ts'], {
-    regex: '^(?!uplot$|\\./|\\.\\./chart-data\\.js$)',
-    message: 'The script of the page imports uPlot, its own folder, and types of its data.',
+    regex: '^(?!\\./|\\.\\./chart-data\\.js$)',
+    message: 'The script of the page imports its own folder, and types of its data.',
   }),
   imports(['src/cli/gateway/client/*.ts'], {
     regex: '^(?!\\./|(\\.\\./){3}gateway/server/ledger\\.js$)',

@@ -2,7 +2,6 @@
 
 import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import Table from 'cli-table3';
 import { sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { Subject } from '../measure/call-subject.js';
@@ -148,18 +147,19 @@ const GAP = '  ';
 
 /** Returns the width of a table in columns, with a gap behind it. */
 function tableWidth(rows: readonly (readonly string[])[]): number {
-  return sumOf(
-    (rows[0] ?? []).keys(),
-    (column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))) + GAP.length,
+  return sumOf(widthsOf(rows), (width) => width + GAP.length);
+}
+
+/** Returns the width of each column. */
+function widthsOf(rows: readonly (readonly string[])[]): readonly number[] {
+  return (rows[0] ?? []).map((_, at) =>
+    Math.max(...rows.map((row) => shownColumns(row[at] ?? ''))),
   );
 }
 
-const NO_LINES = {
-  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '' },
-  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
-  ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '' },
-  middle: GAP,
-};
+function shownColumns(cell: string): number {
+  return columnsOf(stripVTControlCharacters(cell));
+}
 
 /**
  * Renders a table without borders and with a dim head. If it is wider than `width`, each row becomes its first left-aligned
@@ -174,20 +174,18 @@ export function renderTable(
   aligns: readonly ('left' | 'right')[] = ['left'],
 ): readonly string[] {
   const { width, paint } = layout;
-  const table = new Table({
-    chars: NO_LINES,
-    colAligns: head.map((_, at) => aligns[at] ?? 'right'),
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
-  });
-  table.push(
-    head.map((name) => paint('dim', name)),
-    ...rows.map((row) => [...row]),
+  const all = [head.map((name) => paint('dim', name)), ...rows];
+  const widths = widthsOf(all);
+  const lines = all.map((row) =>
+    row
+      .map((cell, at) => {
+        const space = ' '.repeat((widths[at] ?? 0) - shownColumns(cell));
+        return aligns[at] === 'left' ? cell + space : space + cell;
+      })
+      .join(GAP)
+      .trimEnd(),
   );
-  const lines = table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd());
-  const fits = lines.every((line) => columnsOf(stripVTControlCharacters(line)) <= width);
+  const fits = lines.every((line) => shownColumns(line) <= width);
   return fits ? lines : stacked(head, rows, Math.max(0, aligns.indexOf('left')), layout);
 }
 

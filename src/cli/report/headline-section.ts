@@ -58,9 +58,9 @@ function figure({ input, pricing }: PageHead): Markup {
     </h2>
     <dl class="versus">
       <dt>with ctxfold</dt>
-      <dd>${bar('with', now)}</dd>
+      <dd>${bar('full', now)}</dd>
       <dt>without</dt>
-      <dd>${bar('without', before)}</dd>
+      <dd>${bar('spared', before)}</dd>
     </dl>
     <p>
       ${formatCompact(left.sentTokens)} of ${formatCompact(without.sentTokens)} tokens were sent in
