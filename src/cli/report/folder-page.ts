@@ -168,7 +168,7 @@ function sessionRow(session: FolderSession): Markup {
       >
       <span class="number">${formatSaving(before, now)}</span>
     </summary>
-    <dl class="details">
+    <dl>
       <dt>input</dt>
       <dd>
         ${formatCount(now)} of ${formatCount(before)} tokens,

@@ -1,8 +1,9 @@
 // The head of a page: title, whether content is hidden, and the cost of the input with and without ctxfold.
 
+import { sessionFacts, windowNotices } from '../replay/report-facts.js';
 import { stopMessage } from '../replay/replay-report.js';
 import type { ReplayReport } from '../replay/replay-report.js';
-import { formatCompact, formatCount, formatNumberOf } from '../terminal/text-layout.js';
+import { formatCompact, formatNumberOf } from '../terminal/text-layout.js';
 import { html, named, NOTHING, percent } from './html.js';
 import type { Markup } from './html.js';
 import { formatDollars, formatSaving, pricesSentence } from '../replay/money.js';
@@ -79,47 +80,22 @@ export function sessionHead({ title, recording, label }: ReportPage): PageHead {
   return {
     title,
     isRedacted: label.isRedacted,
-    facts: factsOf(report, model === null ? null : label.ofName(model)),
+    facts: sessionFacts(report, model === null ? null : label.ofName(model)),
     input: report.money,
     pricing: pricesSentence([report.money.price]),
     notices: noticesOf(report, label.isRedacted),
   };
 }
 
-function factsOf(report: ReplayReport, model: string | null): readonly string[] {
-  const { format, entries, playedEntries, modelCalls, settings } = report;
-  const played = playedEntries < entries ? `${formatCount(playedEntries)} of ` : '';
-  return [
-    format,
-    ...(model === null ? [] : [model]),
-    played + formatNumberOf(entries, 'entry', 'entries'),
-    formatNumberOf(modelCalls.length, 'model call'),
-    `window of ${formatCount(settings.contextLimit)}`,
-    settings.strategy,
-  ];
-}
-
 function noticesOf(replay: ReplayReport, isRedacted: boolean): readonly Markup[] {
-  const { firstCallOverLimit, compressionFailure, exceeded, entries, settings } = replay;
+  const { compressionFailure, exceeded, entries } = replay;
   // With redaction, show fixed texts and codes only: error messages may quote the session.
-  const stop = isRedacted
-    ? [
-        ...(exceeded === null ? [] : ['The session no longer fit the context window.']),
-        ...(compressionFailure === null
-          ? []
-          : [`A compression failed: ${compressionFailure.code}.`]),
-      ].join(' ')
-    : (stopMessage(replay) ?? '');
+  const stop = [
+    ...(exceeded === null ? [] : ['The session no longer fit the context window.']),
+    ...(compressionFailure === null ? [] : [`A compression failed: ${compressionFailure.code}.`]),
+  ].join(' ');
   return [
-    ...(entries === 0 ? [html`The transcript has no entries: nothing to show.`] : []),
-    ...(stop === ''
-      ? []
-      : [html`Stopped before model call ${replay.modelCalls.length + 1}: ${named(stop, 500)}`]),
-    ...(firstCallOverLimit === null
-      ? []
-      : [
-          html`Without ctxfold, model call ${formatCount(firstCallOverLimit)} would not have fitted
-          the window of ${formatCount(settings.contextLimit)} tokens.`,
-        ]),
-  ];
+    ...(entries === 0 ? ['The transcript has no entries: nothing to show.'] : []),
+    ...windowNotices(replay, isRedacted ? stop || null : stopMessage(replay)),
+  ].map((notice) => named(notice, 500));
 }

@@ -184,23 +184,14 @@ export function windowStyle(page: ReportPage): string {
   }).join('');
 }
 
-/** In pixels. Smaller cells have no text. */
-const MIN_TEXT = { width: 44, height: 17 };
-/** In pixels. Cells of a lower height have a name but no count. */
-const MIN_COUNT_HEIGHT = 38;
-
 function placesOf(
   groups: readonly Group[],
   side: string,
   { width, height }: (typeof SCREENS)[number],
 ): readonly string[] {
-  const place = (id: string, box: Rectangle, isHead: boolean): string => {
-    const isSmall = box.width < MIN_TEXT.width || box.height < MIN_TEXT.height;
-    const hidden = isSmall && !isHead ? ';font-size:0' : '';
-    const short =
-      isSmall || isHead || box.height >= MIN_COUNT_HEIGHT ? '' : `#${id} small{display:none}`;
-    return `#${id}{left:${percent(box.x, width)};top:${Math.round(box.y)}px;width:${percent(box.width, width)};height:${Math.round(box.y + box.height) - Math.round(box.y)}px${hidden}}${short}`;
-  };
+  const place = (id: string, box: Rectangle): string =>
+    `#${id}{left:${percent(box.x, width)};top:${Math.round(box.y)}px;width:${percent(box.width, width)};` +
+    `height:${Math.round(box.y + box.height) - Math.round(box.y)}px}`;
   const boxes = treemap(
     groups.map(({ tokens }) => tokens),
     { x: 0, y: 0, width, height },
@@ -208,23 +199,16 @@ function placesOf(
   return groups.flatMap(({ label, cells }, at) => {
     const box = boxes[at];
     if (box === undefined) return [];
-    const hasHead =
-      label !== '' && box.height > HEAD + MIN_TEXT.height && box.width > MIN_TEXT.width;
+    const id = `${side}-${at}`;
+    const hasHead = label !== '' && box.height > 2 * HEAD && box.width > 2 * HEAD;
     const head = hasHead ? HEAD : 0;
-    const inner = { ...box, y: box.y + head, height: box.height - head };
     const inside = treemap(
       cells.map(({ tokens }) => tokens),
-      inner,
+      { ...box, y: box.y + head, height: box.height - head },
     );
     return [
-      ...(label === ''
-        ? []
-        : [
-            hasHead
-              ? place(`${side}-${at}`, { ...box, height: HEAD }, true)
-              : `#${side}-${at}{display:none}`,
-          ]),
-      ...inside.map((cell, number) => place(`${side}-${at}-${number}`, cell, false)),
+      ...(label === '' ? [] : [place(id, { ...box, height: head })]),
+      ...inside.map((cell, number) => place(`${id}-${number}`, cell)),
     ];
   });
 }
