@@ -1,10 +1,13 @@
 // Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure functions.
 
-import type { IContent } from '../../index.js';
+import type { ContentBlock, IContent } from '../../index.js';
 import { CATEGORIES, compositionOf, sharesOf } from '../measure/composition.js';
 import type { Composition } from '../measure/composition.js';
+import { NO_SUBJECT, shortExcerpt } from '../measure/call-subject.js';
+import type { Subject } from '../measure/call-subject.js';
+import { callOf } from '../measure/entry-difference.js';
 import { addTo } from '../measure/aggregate.js';
-import { reclaimedBy } from '../replay/edit-row.js';
+import { reclaimedBy, textOf } from '../replay/edit-row.js';
 import type { Recording } from '../replay/recording.js';
 import { stopMessage } from '../replay/replay-report.js';
 import { STAY_REASONS } from './analysis-report.js';
@@ -20,7 +23,6 @@ import type {
 } from './analysis-report.js';
 import { EXAMPLES_PER_RULE } from './analysis-totals.js';
 import { explainStays } from './analysis-retention.js';
-import { copiedSubject, subjectOfBlock } from './analysis-subjects.js';
 
 const LARGEST_STAYING = 5;
 
@@ -105,7 +107,7 @@ function largestResults({ lives }: Recording): ReadonlyMap<string, ResultFigures
   const largest = new Map<string, ResultFigures>();
   for (const { tool, tokens, subject } of lives) {
     if (tokens <= (largest.get(tool)?.tokens ?? -1)) continue;
-    largest.set(tool, { tokens, ...copiedSubject(subject) });
+    largest.set(tool, { tokens, ...(subject ?? NO_SUBJECT) });
   }
   return largest;
 }
@@ -117,7 +119,7 @@ function ruleReports({ report, rows }: Recording): readonly RuleReport[] {
       .filter((row) => row.rule === total.rule && reclaimedBy(row) > 0)
       .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
       .slice(0, EXAMPLES_PER_RULE)
-      .map((row) => ({ tool: row.tool, ...copiedSubject(row.subject), tokens: reclaimedBy(row) })),
+      .map((row) => ({ tool: row.tool, ...(row.subject ?? NO_SUBJECT), tokens: reclaimedBy(row) })),
   }));
 }
 
@@ -158,4 +160,12 @@ function largestStaying(
         },
       ];
     });
+}
+
+/** Returns what a block is about: what its call is, or the start of its text. */
+function subjectOfBlock(block: ContentBlock, ofCalls: ReadonlyMap<string, Subject>): Subject {
+  const { callId } = callOf(block);
+  if (callId !== null) return ofCalls.get(callId) ?? NO_SUBJECT;
+  const path = block.type === 'media' ? (block.filename ?? null) : null;
+  return { path, excerpt: shortExcerpt(textOf(block)) };
 }

@@ -7,18 +7,21 @@ import { addTo, sumOf } from './aggregate.js';
 import { callOf } from './entry-difference.js';
 
 /** Categories of blocks, in the order of reports. */
-export const CATEGORIES = [
-  'user-text',
-  'assistant-text',
-  'thinking',
-  'tool-call',
-  'tool-result',
-  'media',
-  'summary',
-  'other',
-] as const;
+export const CATEGORY_NAMES = {
+  'user-text': 'user text',
+  'assistant-text': 'assistant text',
+  thinking: 'thinking',
+  'tool-call': 'tool calls',
+  'tool-result': 'tool results',
+  media: 'media',
+  summary: 'summaries',
+  other: 'other',
+} as const;
 
-export type Category = (typeof CATEGORIES)[number];
+export type Category = keyof typeof CATEGORY_NAMES;
+
+/** All categories in the order of reports. */
+export const CATEGORIES = Object.keys(CATEGORY_NAMES) as readonly Category[];
 
 /** Figures of one tool. */
 export interface ToolShare {

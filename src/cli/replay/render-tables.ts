@@ -4,6 +4,7 @@ import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
+import { NO_SUBJECT } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
 import type { ReclaimedItem, ReplayReport, RuleTotal } from './replay-report.js';
 import type { TokenPair } from './money.js';
@@ -99,7 +100,7 @@ const STACKED_MARGIN = 10;
 
 /** Returns the end of a path, or else the start of an excerpt. */
 export function subjectText(subject: Subject | null, maxLength: number): string {
-  const { path, excerpt } = subject ?? { path: null, excerpt: null };
+  const { path, excerpt } = subject ?? NO_SUBJECT;
   return path === null
     ? shortenEnd(printable(excerpt ?? ''), maxLength)
     : shortenStart(printable(path), maxLength);
