@@ -4,7 +4,7 @@ import type { InputSums, Money, TokenPair } from '../replay/money.js';
 import type { Speaker } from '../../index.js';
 import type { TranscriptFormat } from '../../transcripts.js';
 import type { Subject } from '../measure/call-subject.js';
-import type { Category, ToolShare } from '../measure/composition.js';
+import type { Category, ToolDifference } from '../measure/composition.js';
 import type { RuleTotal, WarningGroup } from '../replay/replay-report.js';
 import type { UnreadFile } from '../replay/session-files.js';
 
@@ -49,12 +49,7 @@ export interface ResultFigures extends Subject {
 }
 
 /** Figures of one tool. */
-export interface ToolFigures extends ToolShare {
-  readonly tool: string;
-  /** Tokens of the tool's calls that are gone at the end; at most `callTokens`. */
-  readonly reclaimedCallTokens: number;
-  /** Tokens of its results that are gone at the end; at most `resultTokens`. */
-  readonly reclaimedResultTokens: number;
+export interface ToolFigures extends ToolDifference {
   /** `null` without results. */
   readonly largestResult: ResultFigures | null;
 }

@@ -1,7 +1,7 @@
 // Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure functions.
 
 import type { ContentBlock, IContent } from '../../index.js';
-import { CATEGORIES, compositionOf, sharesOf } from '../measure/composition.js';
+import { CATEGORIES, compositionOf, sharesOf, toolDifferences } from '../measure/composition.js';
 import type { Composition } from '../measure/composition.js';
 import { NO_SUBJECT, shortExcerpt } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
@@ -90,17 +90,9 @@ function toolFigures(
   after: Composition,
   largest: ReadonlyMap<string, ResultFigures>,
 ): readonly ToolFigures[] {
-  return Array.from(before.byTool, ([tool, share]) => {
-    const left = after.byTool.get(tool);
-    return {
-      tool,
-      ...share,
-      // An edit changes how an entry's tokens are split over its blocks, so a tool's share can appear to grow.
-      reclaimedCallTokens: Math.max(0, share.callTokens - (left?.callTokens ?? 0)),
-      reclaimedResultTokens: Math.max(0, share.resultTokens - (left?.resultTokens ?? 0)),
-      largestResult: largest.get(tool) ?? null,
-    };
-  }).sort((a, b) => b.resultTokens - a.resultTokens);
+  return toolDifferences(before, after)
+    .map((tool) => ({ ...tool, largestResult: largest.get(tool.tool) ?? null }))
+    .sort((a, b) => b.resultTokens - a.resultTokens);
 }
 
 function largestResults({ lives }: Recording): ReadonlyMap<string, ResultFigures> {

@@ -97,6 +97,32 @@ export function compositionOf(
   return composition;
 }
 
+/** What edits removed of one tool. */
+export interface ToolDifference extends ToolShare {
+  readonly tool: string;
+  /** Tokens of the tool's calls that are gone; at most `callTokens`. */
+  readonly reclaimedCallTokens: number;
+  /** Tokens of its results that are gone; at most `resultTokens`. */
+  readonly reclaimedResultTokens: number;
+}
+
+/** Compares the tools of a history before and after edits. */
+export function toolDifferences(
+  before: Composition,
+  after: Composition,
+): readonly ToolDifference[] {
+  return Array.from(before.byTool, ([tool, share]) => {
+    const left = after.byTool.get(tool);
+    return {
+      tool,
+      ...share,
+      // An edit changes how an entry's tokens are split over its blocks, so a tool's share can appear to grow.
+      reclaimedCallTokens: Math.max(0, share.callTokens - (left?.callTokens ?? 0)),
+      reclaimedResultTokens: Math.max(0, share.resultTokens - (left?.resultTokens ?? 0)),
+    };
+  });
+}
+
 /**
  * Splits the tokens of an entry over its blocks in proportion to their estimated tokens.
  *

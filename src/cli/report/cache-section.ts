@@ -2,11 +2,17 @@
 // totals under other edit policies. Works without a script.
 
 import type { EditPolicy } from '../../index.js';
-import { formatCount, formatNumberOf, formatShare } from '../terminal/text-layout.js';
+import {
+  formatCount,
+  formatDollars,
+  formatNumberOf,
+  formatSaving,
+  formatShare,
+} from '../terminal/text-layout.js';
 import { areaOf, callChart, lineOf } from './call-chart.js';
 import { figureRow, headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
-import { formatDollars, formatSaving, savedByRule } from '../replay/money.js';
+import { savedByRule } from '../replay/money.js';
 import type { InputSum, InputSums, RecordedRequest } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 

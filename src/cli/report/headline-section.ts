@@ -3,10 +3,15 @@
 import { sessionFacts, windowNotices } from '../replay/report-facts.js';
 import { stopMessage } from '../replay/replay-report.js';
 import type { ReplayReport } from '../replay/replay-report.js';
-import { formatCompact, formatNumberOf } from '../terminal/text-layout.js';
+import {
+  formatCompact,
+  formatDollars,
+  formatNumberOf,
+  formatSaving,
+} from '../terminal/text-layout.js';
 import { html, named, NOTHING, percent } from './html.js';
 import type { Markup } from './html.js';
-import { formatDollars, formatSaving, pricesSentence } from '../replay/money.js';
+import { pricesSentence } from '../replay/money.js';
 import type { InputSums } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 

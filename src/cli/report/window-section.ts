@@ -1,7 +1,7 @@
 // What fills the window: a treemap by tool and file, of the history at the end and of everything ever said, and the tools as a
 // table. Needs no script. `windowStyle` has the positions of the cells, because the page's policy forbids inline styles.
 
-import { compositionOf, sharesOf } from '../measure/composition.js';
+import { compositionOf, sharesOf, toolDifferences } from '../measure/composition.js';
 import type { BlockShare, Category } from '../measure/composition.js';
 import { callOf } from '../measure/entry-difference.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
@@ -215,15 +215,16 @@ function placesOf(
 
 function toolTable({ recording, label }: ReportPage): Markup {
   const { added, remaining } = lastContext(recording);
-  const left = compositionOf(remaining, recording.tokensOf).byTool;
-  const said = compositionOf(added, recording.tokensOf).byTool;
-  const tools = Array.from(said, ([name, { calls, callTokens, resultTokens }]) => {
-    const before = callTokens + resultTokens;
-    const kept = left.get(name);
-    // An entry's tokens are split over its blocks by estimate. An edit changes the split, so a tool's share can appear to grow.
-    const after = Math.min(before, (kept?.callTokens ?? 0) + (kept?.resultTokens ?? 0));
-    return { name: label.ofName(name), calls, before, after };
-  }).sort((a, b) => b.before - a.before);
+  const tools = toolDifferences(
+    compositionOf(added, recording.tokensOf),
+    compositionOf(remaining, recording.tokensOf),
+  )
+    .map(({ tool, calls, callTokens, resultTokens, ...gone }) => {
+      const before = callTokens + resultTokens;
+      const saved = gone.reclaimedCallTokens + gone.reclaimedResultTokens;
+      return { name: label.ofName(tool), calls, before, after: before - saved };
+    })
+    .sort((a, b) => b.before - a.before);
   if (tools.length === 0) return NOTHING;
   const head = [
     ...headCells(['tool']),

@@ -1,8 +1,8 @@
 // The tooltip with the numbers of the turn that is selected by pointer or arrow keys.
 
 import type { ChartData } from '../chart-data.js';
+import { formatCount } from '../../terminal/text-layout.js';
 
-const WHOLE = new Intl.NumberFormat('en-US');
 const DISTANCE = 14;
 
 /** Shows the numbers of the selected turn beside its place in the chart. */
@@ -55,7 +55,7 @@ function contentOf({ turns, layers, without, marks }: ChartData, at: number): No
       .reverse(),
   ];
   for (const [label, tokens] of figures) {
-    list.append(element('dt', label), element('dd', WHOLE.format(tokens)));
+    list.append(element('dt', label), element('dd', formatCount(tokens)));
   }
   return [
     element('strong', turn === 'end' ? 'after the last call' : `model call ${turn}`),
