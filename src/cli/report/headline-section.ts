@@ -32,12 +32,12 @@ export interface PageHead {
 export function headlineSection(head: PageHead): Markup {
   const { title, isRedacted, facts, input, notices } = head;
   return html`<header>
-      <p class="eyebrow">
+      <p>
         Context
         report${isRedacted ? html` <span class="badge">Session content is hidden</span>` : html` <span class="badge open">Shows session content</span>`}
       </p>
       <h1>${named(title, 160)}</h1>
-      <p class="facts">${facts.join(' · ')}</p>
+      <p>${facts.join(' · ')}</p>
     </header>
     ${
       notices.length === 0
