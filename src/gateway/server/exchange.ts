@@ -57,7 +57,7 @@ export function exchange(
   if (coding === undefined || copy.isTooLarge) {
     ledger.recordPassed(coding === undefined ? UNREAD_CODING : TOO_LARGE);
     if (coding === undefined) ledger.warn(`${UNREAD_CODING} left unread`);
-    parts.forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
+    parts.forwarder.forward(request, response, route);
   } else {
     const isObserved = !ledger.mayCompact;
     const call = { ...callOf(parts, request, route), isObserved };
@@ -114,11 +114,9 @@ function observe(
   response.once('close', () => {
     resolveAnswer(undefined);
   });
-  const listeners = recordingAnswer(parts, route, () => engineAnswer, 'observe');
   forwarder.forward(request, response, route, undefined, {
-    ...listeners,
     onAnswer: (answer) => {
-      listeners.onAnswer(answer);
+      recordUsage(parts, answer, engineAnswer, 'observe');
       // An upstream may answer before it has read the whole body.
       if (!request.readableEnded) return;
       if (length > options.maxBodyBytes) ledger.recordPassed(TOO_LARGE);
@@ -164,7 +162,7 @@ function collect(
     ledger.recordPassed(TOO_LARGE);
     if (before !== undefined) request.unshift(chunk);
     if (before !== undefined && before.length > 0) request.unshift(before);
-    forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
+    forwarder.forward(request, response, route);
   };
   const onEnd = (): void => {
     void compact(parts, route, copy).then((answer) => {
@@ -174,11 +172,13 @@ function collect(
       const mode = isCompacting ? 'compact' : 'observe';
       const body = (isCompacting ? answer?.body : undefined) ?? copy.bytes;
       if (answer?.isSideRequest === true || route.isCount) {
-        forwarder.forward(request, response, route, body, recordingFailure(ledger, route));
+        forwarder.forward(request, response, route, body);
         return;
       }
       let latest = answer;
-      const listeners = recordingAnswer(parts, route, () => Promise.resolve(latest), mode);
+      const onAnswer: ForwardEvents['onAnswer'] = (answered) => {
+        recordUsage(parts, answered, Promise.resolve(latest), mode);
+      };
       const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
         if (conversation === undefined || !isFixableByCompacting(refusal)) return undefined;
         ledger.recordUsage(conversation.id, { usage: undefined, mode, status });
@@ -192,7 +192,7 @@ function collect(
         response,
         route,
         body,
-        isCompacting ? { ...listeners, onRefused } : listeners,
+        isCompacting ? { onAnswer, onRefused } : { onAnswer },
       );
     });
   };
@@ -270,48 +270,31 @@ async function compactCoded(
 const COMPACTED_BEFORE =
   'a model refused its reasoning behind these messages, as it does where a gateway has compacted them before; in mode compact they go on';
 
-/** Returns listeners that record the usage that an upstream reports, its refusal, or that it did not answer. */
-function recordingAnswer(
+/** Records the usage that an upstream reports in its answer, or its refusal. */
+function recordUsage(
   { engine, ledger }: ExchangeParts,
-  route: HistoryRoute,
-  engineAnswer: () => Promise<EngineAnswer | undefined>,
+  answer: IncomingMessage,
+  engineAnswer: Promise<EngineAnswer | undefined>,
   mode: GatewayMode,
-): Required<Pick<ForwardEvents, 'onAnswer' | 'onFailure'>> {
-  return {
-    ...recordingFailure(ledger, route),
-    onAnswer: (answer) => {
-      tapUsage(answer, ({ usage, refusal }) => {
-        void engineAnswer().then((answered) => {
-          const conversation = answered?.conversation;
-          if (refusal !== undefined)
-            engine.reportRefusal(
-              refusal,
-              conversation?.model,
-              mode === 'compact' ? conversation?.id : undefined,
-            );
-          if (conversation === undefined) return;
-          // The engine compares the usage with what it would have sent, so the request must have been sent that way.
-          const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
-          if (usage !== undefined && isOfEngine) engine.report(conversation, usage);
-          if (mode === 'observe' && refusesReasoning(refusal))
-            ledger.recordFailure(COMPACTED_BEFORE);
-          ledger.recordUsage(conversation.id, { usage, mode, status: answer.statusCode ?? 0 });
-        });
-      });
-    },
-  };
-}
-
-/** Returns a listener that records that the upstream did not answer. */
-export function recordingFailure(
-  ledger: Ledger,
-  { upstreamName }: Route,
-): Required<Pick<ForwardEvents, 'onFailure'>> {
-  return {
-    onFailure: (code) => {
-      ledger.recordFailure(`${upstreamName} did not answer (${code})`);
-    },
-  };
+): void {
+  tapUsage(answer, ({ usage, refusal }) => {
+    void engineAnswer.then((answered) => {
+      const conversation = answered?.conversation;
+      if (refusal !== undefined)
+        engine.reportRefusal(
+          refusal,
+          conversation?.model,
+          mode === 'compact' ? conversation?.id : undefined,
+        );
+      if (conversation === undefined) return;
+      // The engine compares the usage with what it would have sent, so the request must have been sent that way.
+      const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
+      if (usage !== undefined && usage.isSum !== true && isOfEngine)
+        engine.report(conversation, usage);
+      if (mode === 'observe' && refusesReasoning(refusal)) ledger.recordFailure(COMPACTED_BEFORE);
+      ledger.recordUsage(conversation.id, { usage, mode, status: answer.statusCode ?? 0 });
+    });
+  });
 }
 
 function scopeOf(

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { SpareMemory } from '../body/spare-memory.js';
 import type { Engine } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
-import { exchange, recordingFailure } from './exchange.js';
+import { exchange } from './exchange.js';
 import { Forwarder, MAX_HEADER_BYTES, refuse } from './forward.js';
 import { admit } from './guard.js';
 import { Ledger } from './ledger.js';
@@ -41,7 +41,9 @@ const PROBE_MS = 250;
 /** Starts a server, and resolves once it listens. @throws errors of listening, such as `EADDRINUSE` */
 export async function serve(options: CompleteGatewayOptions, engine: Engine): Promise<Gateway> {
   const ledger = new Ledger(options);
-  const forwarder = new Forwarder(options);
+  const forwarder = new Forwarder(options, (failure) => {
+    ledger.recordFailure(failure);
+  });
   const parts = { engine, forwarder, ledger, options, memory: new SpareMemory() };
   const server = createServer({
     ...UPGRADES,
@@ -92,7 +94,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       return;
     }
     ledger.recordPassed('other requests');
-    forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
+    forwarder.forward(request, response, route);
   };
   server.on('request', handle);
   // Clients may send `Expect: 100-continue` before a large body.

@@ -192,9 +192,9 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     const isEdited = mode === 'compact' && call.sentBytes !== call.bytes;
     conversation.isHeld ||= isEdited && conversation.line.bindsReasoning && status === 200;
     if (usage !== undefined) {
-      const miss = missOf(conversation, call, usage);
+      const miss = usage.isSum === true ? undefined : missOf(conversation, call, usage);
       if (miss !== undefined) call.miss = miss;
-      conversation.promptTokens = promptOf(usage);
+      conversation.promptTokens = usage.isSum === true ? 0 : promptOf(usage);
       conversation.cacheTtlMs = termsOf(conversation.line).ttlMs;
       conversation.usage = sumOf(conversation.usage, usage);
     }

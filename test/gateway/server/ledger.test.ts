@@ -23,6 +23,7 @@ interface Call {
   readonly isRewritten?: boolean;
   readonly edits?: number;
   readonly bytes?: number;
+  readonly isSum?: boolean;
   /** Tokens of the prompt, and those of them that came from the cache. */
   readonly prompt: number;
   readonly read: number;
@@ -31,7 +32,15 @@ interface Call {
 /** What the ledger says of the last of some calls. */
 function missOf(...calls: readonly Call[]): string | undefined {
   const ledger = new Ledger(completeGatewayOptions({ mode: 'compact' }));
-  for (const { waitMs = 1_000, edits = 0, bytes = 9, prompt, read, ...about } of calls) {
+  for (const {
+    waitMs = 1_000,
+    edits = 0,
+    bytes = 9,
+    isSum = false,
+    prompt,
+    read,
+    ...about
+  } of calls) {
     vi.advanceTimersByTime(waitMs);
     const edit = { number: 0, rule: 'r', action: 'a', tool: undefined, before: 2, after: 1 };
     const line = lineOf(about);
@@ -39,7 +48,7 @@ function missOf(...calls: readonly Call[]): string | undefined {
     ledger.recordAnswer({ outcome: 'unchanged', conversation: line, edits: landed }, bytes);
     const usage = { inputTokens: prompt - read, cacheReadTokens: read };
     ledger.recordUsage('one', {
-      usage: { ...usage, cacheWriteTokens: 0, outputTokens: 1 },
+      usage: { ...usage, cacheWriteTokens: 0, outputTokens: 1, isSum },
       mode: 'compact',
       status: 200,
     });
@@ -113,6 +122,10 @@ describe('Ledger', () => {
 
   it('expects no more of a cache than a prompt still holds, and nothing of one that is too short for it', () => {
     expect(missOf({ prompt: 90_000, read: 0 }, { prompt: 9_000, read: 8_000 })).toBeUndefined();
+    const first = { prompt: 9_000, read: 0 };
+    const sum = { prompt: 90_000, read: 0, isSum: true };
+    expect(missOf(first, sum)).toBeUndefined();
+    expect(missOf(first, sum, { prompt: 9_500, read: 4_000 })).toBeUndefined();
     expect(missOf({ prompt: 500, read: 0 }, { prompt: 600, read: 0 })).toBeUndefined();
   });
 
