@@ -89,7 +89,7 @@ function isLimit(value: unknown): value is number {
 
 /** The format given, else the one implied by the field that holds the messages: the body may be a whole provider request. */
 function formatOf(given: JsonRecord): ApiName | undefined {
-  const { format } = given;
+  const format = given['format'] ?? undefined;
   if (format !== undefined) return FORMATS.find((name) => name === format);
   if (Array.isArray(given['input'])) return 'responses';
   return Array.isArray(given['contents']) ? 'gemini' : undefined;

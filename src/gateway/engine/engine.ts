@@ -40,7 +40,7 @@ import type { CompactedList, OnceOptions, ReadList } from './compact-once.js';
 import { conversationName, SIGNED_REQUEST } from './conversation-name.js';
 import type { ApiName } from './apis.js';
 import type { CompleteGatewayOptions } from '../server/options.js';
-import { watch } from './edit-log.js';
+import { WatchedSession } from './watched-session.js';
 import { TrackedConversations } from './tracked-conversations.js';
 import type { TrackedConversation } from './tracked-conversations.js';
 import type {
@@ -113,7 +113,7 @@ class LocalEngine implements Engine {
       logger,
       onSession: (session) => {
         const conversation = this.#conversations.named(session.sessionId);
-        if (conversation !== undefined) conversation.watched = watch(session);
+        if (conversation !== undefined) conversation.watched = new WatchedSession(session);
       },
     });
   }
@@ -156,7 +156,7 @@ class LocalEngine implements Engine {
   }
 
   async original(id: string, edit: number): Promise<string | undefined> {
-    return this.#conversations.named(id)?.watched?.edits.original(edit);
+    return this.#conversations.named(id)?.watched?.original(edit);
   }
 
   async close(): Promise<void> {
@@ -241,7 +241,7 @@ class LocalEngine implements Engine {
         // Other APIs ignore such reasoning.
         bindsReasoning: binds && isAnthropic,
       }),
-      edits: conversation.watched?.edits.takeFresh() ?? NO_EDITS,
+      edits: conversation.watched?.takeEdits() ?? NO_EDITS,
     };
   }
 

@@ -14,7 +14,7 @@ import type { SentList } from '../body/pieces.js';
 import { asRecord, textOfParts } from '../../shared/json.js';
 import { callsIn, isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
-import type { WatchedSession } from './edit-log.js';
+import type { WatchedSession } from './watched-session.js';
 
 /** What all requests of a conversation have in common. */
 interface ConversationKey {

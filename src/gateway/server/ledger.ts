@@ -2,12 +2,11 @@
 // content, headers or keys.
 
 import { EventEmitter } from 'node:events';
-import type { RequestTokens } from '../../main/preflight/token-tally.js';
 import { safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 import { judgeCacheRead } from '../../main/preflight/prompt-cache.js';
 import type { CacheMissCause } from '../../main/preflight/session-events.js';
-import { inputCost, modelPrice } from '../../main/models/model-prices.js';
+import { modelPrice } from '../../main/models/model-prices.js';
 import { CacheTerms } from '../../main/models/session-model.js';
 import type {
   AnsweredUsage,
@@ -44,8 +43,6 @@ interface ConversationTotals {
   readonly recent: CallRecord[];
   readonly edits: EditReport[];
   usage: AnsweredUsage;
-  /** Estimated input costs, if the model's price is known. */
-  dollars: InputDollars | undefined;
   /**
    * Whether the conversation stays compacted to its end, in any mode: its model has reasoned about edited messages, and would refuse
    * that reasoning after the original ones.
@@ -56,12 +53,6 @@ interface ConversationTotals {
 /** A conversation as the gateway's page shows it. */
 export interface ConversationRecord extends Readonly<ConversationTotals> {
   readonly mode: GatewayMode;
-}
-
-/** Input costs in dollars, with edits and without. */
-export interface InputDollars {
-  readonly with: number;
-  readonly without: number;
 }
 
 /** The status of a gateway as a whole. */
@@ -166,7 +157,6 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     if (state === undefined) return;
     const conversation = this.#conversationOf(state);
     const sentBytes = editedBytes ?? bytes;
-    conversation.dollars = dollarsWith(conversation, state);
     conversation.line = state;
     conversation.calls += 1;
     conversation.bytes += bytes;
@@ -268,7 +258,6 @@ export class Ledger extends EventEmitter<LedgerEvents> {
       usage: NO_USAGE,
       promptTokens: 0,
       cacheTtlMs: 0,
-      dollars: undefined,
       isHeld: false,
     };
     this.#conversations.set(state.id, conversation);
@@ -286,25 +275,6 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#conversations.delete(forgotten);
     this.emit('conversation', forgotten);
   }
-}
-
-/** Adds the cost of one call. Costs are added call by call, because prices depend on the length of the prompt. */
-function dollarsWith(
-  { line: before, calls, dollars }: Conversation,
-  state: ConversationState,
-): InputDollars | undefined {
-  const price = modelPrice(state.model ?? '');
-  if (price === undefined) return undefined;
-  const cost = (now: RequestTokens, then: RequestTokens | undefined): number => {
-    const sent = Math.max(0, now.sentTokens - (then?.sentTokens ?? 0));
-    const read = Math.max(0, now.cacheReadTokens - (then?.cacheReadTokens ?? 0));
-    return inputCost(price, sent, Math.min(sent, read));
-  };
-  const then = calls === 0 ? undefined : before.costs;
-  return {
-    with: (dollars?.with ?? 0) + cost(state.costs, then),
-    without: (dollars?.without ?? 0) + cost(state.costs.uncompacted, then?.uncompacted),
-  };
 }
 
 const CAUSES: Readonly<Record<CacheMissCause, CacheMiss>> = {

@@ -11,8 +11,8 @@ import { readLogTail, RecordFile } from './record-file.js';
 import type { PendingAppend } from './record-file.js';
 import type { RemovalDraft } from './removal-record.js';
 import { RemovalReading } from './removal-reader.js';
-import type { RemovalSource } from './removal-reader.js';
-import { restoreFromSightings } from './restore.js';
+import type { RecordPlace, RemovalSource } from './removal-reader.js';
+import { PLACES, readFound } from './restore.js';
 import type { RestoredResponse } from './restore.js';
 import type { SessionScope } from './session-scope.js';
 import { notInRemovalLog, readFailed, writeFailed, writerClosed } from './removal-log-errors.js';
@@ -35,12 +35,22 @@ export interface AppendOptions {
 
 const DEFAULT_CLOSE_TIMEOUT_MS = 5_000;
 
-/** A file that is open for writing, and its lock. */
+/** A file that is open for writing, its lock, and the index of its first bytes, which `restore` extends. */
 interface OpenLog {
   readonly path: string;
   readonly file: AppendFile;
   readonly records: RecordFile;
   readonly lock: FileLock;
+  index: PartialIndex;
+}
+
+/** An index of the first bytes of a file. */
+class PartialIndex extends CallIndex<RecordPlace, RecordPlace> {
+  bytes: number = 0;
+
+  constructor() {
+    super(PLACES);
+  }
 }
 
 /**
@@ -58,9 +68,6 @@ export class RemovalLog {
   /** Opens the file and its lock again, as `open` did. */
   readonly #reopen: () => Promise<OpenLog>;
   #parts: OpenLog;
-  /** Index of the first `#indexedBytes` of the file. Built lazily by `restore`. */
-  #index = new CallIndex();
-  #indexedBytes = 0;
   /** Settles when the last `restore` has ended. */
   #restoring: Promise<unknown> = Promise.resolve();
   #waiting = new Set<PendingAppend>();
@@ -146,37 +153,20 @@ export class RemovalLog {
   }
 
   async #restore(callId: string, scope: SessionScope): Promise<RestoredResponse> {
-    const isOpen = this.#closing === undefined;
-    const source = { path: this.path, file: isOpen ? this.#parts.file : undefined };
+    // A deleted file may be replaced while this one is read.
+    const parts = this.#parts;
+    const file = this.#closing === undefined ? parts.file : undefined;
+    const source = { path: this.path, file };
     try {
-      await this.#readNew(source);
+      await readNew(source, parts);
     } catch (error) {
       // The next call rebuilds the index.
-      this.#forgetIndex();
+      parts.index = new PartialIndex();
       throw error instanceof CtxfoldError ? error : readFailed(this.path, error);
     }
-    const sightings = this.#index.sightings(callId);
-    const restored = await restoreFromSightings(source, callId, sightings, scope);
-    if (restored === undefined) throw notInRemovalLog(this.path, callId, 0);
-    return restored;
-  }
-
-  async #readNew(source: RemovalSource): Promise<void> {
-    const { endOffset } = this.#parts.records;
-    // Somebody truncated the file and more was written since, so the index is wrong.
-    if (endOffset < this.#indexedBytes) this.#forgetIndex();
-    if (source.file !== undefined) {
-      const { sizeBytes } = await this.#parts.file.status();
-      if (sizeBytes < endOffset) throw new Error('it was cut off while it was open');
-    }
-    const reading = new RemovalReading(source, { startOffset: this.#indexedBytes, endOffset });
-    for await (const located of reading) this.#index.note(located);
-    this.#indexedBytes = endOffset;
-  }
-
-  #forgetIndex(): void {
-    this.#index = new CallIndex();
-    this.#indexedBytes = 0;
+    const found = parts.index.find(callId, scope);
+    if (found === undefined) throw notInRemovalLog(this.path, callId, 0);
+    return readFound(source, callId, found);
   }
 
   async #shutDown(): Promise<void> {
@@ -208,7 +198,6 @@ export class RemovalLog {
     if (!(await lock.isDeleted()) && (await file.status()).isLinked) return;
     await lock.release();
     this.#parts = await this.#reopen();
-    this.#forgetIndex();
     // Closed later, because a `restore` may still be reading the old file.
     void this.#restoring.then(() => records.close()).catch(() => undefined);
   }
@@ -235,6 +224,21 @@ export class RemovalLog {
   }
 }
 
+/** Extends the index by what was appended since. @throws the system's error */
+async function readNew(source: RemovalSource, parts: OpenLog): Promise<void> {
+  const { endOffset } = parts.records;
+  // Somebody truncated the file and more was written since, so the index is wrong.
+  if (endOffset < parts.index.bytes) parts.index = new PartialIndex();
+  if (source.file !== undefined) {
+    const { sizeBytes } = await parts.file.status();
+    if (sizeBytes < endOffset) throw new Error('it was cut off while it was open');
+  }
+  const { index } = parts;
+  const reading = new RemovalReading(source, { startOffset: index.bytes, endOffset });
+  for await (const located of reading) index.note(located);
+  index.bytes = endOffset;
+}
+
 /** @throws the system's error, or that of the lock. */
 async function openLog(
   path: string,
@@ -250,7 +254,7 @@ async function openLog(
     file = await openFile(resolved);
     const tail = await readLogTail(resolved);
     const records = new RecordFile(resolved, file, tail, now);
-    return { path: resolved, file, records, lock };
+    return { path: resolved, file, records, lock, index: new PartialIndex() };
   } catch (error) {
     // Errors of the cleanup must not hide the first one.
     await file?.close().catch(() => undefined);

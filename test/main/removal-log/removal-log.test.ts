@@ -17,6 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { appendFileOf, openAppendFile } from '../../../src/main/removal-log/append-file.js';
+import type { AppendFile } from '../../../src/main/removal-log/append-file.js';
 import { RemovalLog } from '../../../src/main/removal-log/removal-log.js';
 import { CtxfoldError } from '../../../src/shared/errors.js';
 import { toolContent, toolResponse } from '../../../src/shared/content.js';
@@ -342,6 +343,36 @@ describe('RemovalLog', () => {
       code: 'NOT_IN_REMOVAL_LOG',
     });
     expect(reads).toEqual([size]);
+  });
+
+  test('finds what a new file holds, although the deleted one is read meanwhile', async () => {
+    const path = await temporaryPath();
+    const gate = deferred();
+    const isRead = deferred();
+    const openFile = async (given: string) => {
+      const file = await openAppendFile(given);
+      const read: AppendFile['read'] = async (buffer, offset) => {
+        const bytes = await file.read(buffer, offset);
+        isRead.resolve();
+        await gate.promise;
+        return bytes;
+      };
+      return { ...file, read };
+    };
+    const writer = await openWriter(path, { openFile });
+    const result = (id: string) => ({
+      ...draft(''),
+      entry: toolContent([toolResponse(id, 'read_file', id)]),
+    });
+    await writer.append([result('r1'), result('r2')]);
+    const restored = writer.restore('r1', { acrossSessions: true });
+    await isRead.promise;
+    await rm(path);
+    await writer.append([result('r3')]);
+    gate.resolve();
+    expect((await restored).response.result).toBe('r1');
+    await writer.append([result('r4'), result('r5')]);
+    expect((await writer.restore('r3', { acrossSessions: true })).response.result).toBe('r3');
   });
 
   test('fails an append that cannot be encoded, and no other', async () => {
