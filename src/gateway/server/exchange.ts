@@ -99,11 +99,6 @@ function observe(
   copy: BodyCopy,
 ): void {
   const { forwarder, ledger, options } = parts;
-  let resolveAnswer = (_: EngineAnswer | undefined | PromiseLike<EngineAnswer | undefined>): void =>
-    undefined;
-  const engineAnswer = new Promise<EngineAnswer | undefined>(
-    (resolve) => (resolveAnswer = resolve),
-  );
   const chunks: Buffer[] = [];
   let length = 0;
   request.on('data', (chunk: Buffer) => {
@@ -111,21 +106,17 @@ function observe(
     if (length <= options.maxBodyBytes) chunks.push(chunk);
     else chunks.length = 0;
   });
-  response.once('close', () => {
-    resolveAnswer(undefined);
-  });
   forwarder.forward(request, response, route, undefined, {
     onAnswer: (answer) => {
-      recordUsage(parts, answer, engineAnswer, 'observe');
       // An upstream may answer before it has read the whole body.
-      if (!request.readableEnded) return;
-      if (length > options.maxBodyBytes) ledger.recordPassed(TOO_LARGE);
-      else resolveAnswer(observeCopy());
+      const observed = request.readableEnded ? observeCopy() : Promise.resolve(undefined);
+      recordUsage(parts, answer, observed, 'observe');
     },
   });
 
   async function observeCopy(): Promise<EngineAnswer | undefined> {
-    if (await inTurns(fill(copy, chunks))) return compact(parts, route, copy);
+    const isWhole = length <= options.maxBodyBytes && (await inTurns(fill(copy, chunks)));
+    if (isWhole) return compact(parts, route, copy);
     ledger.recordPassed(TOO_LARGE);
     return undefined;
   }
@@ -217,11 +208,7 @@ async function compact(
     const complete = { ...call, body: copy.bytes, refusal };
     const answered = compactCoded(engine, complete, coding, options.maxBodyBytes);
     const answer = await Promise.race([answered, late]);
-    if (answer !== undefined)
-      ledger.recordAnswer(
-        answer.isSideRequest ? { ...answer, conversation: undefined } : answer,
-        answer.bytes,
-      );
+    if (answer !== undefined) ledger.recordAnswer(answer, answer.bytes);
     else if (refusal !== undefined)
       ledger.recordFailure('compaction took too long; a refusal went to the client');
     else {

@@ -14,7 +14,6 @@ import { admit } from './guard.js';
 import { Ledger } from './ledger.js';
 import { answerOwn, isOwnPath } from './own-routes.js';
 import { routeOf } from './route.js';
-import type { Route } from './route.js';
 import { answer, declineUpgrade, isForWebSocket, tunnel } from './tunnel.js';
 
 /** A running gateway. */
@@ -82,7 +81,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       });
       return;
     }
-    const route = routed(request, admission.target, options);
+    const route = routeOf(request, admission.target, options.upstreams);
     if (route === undefined) {
       refuse(response, 404, 'no upstream has such a path; others are named by --upstream.');
       return;
@@ -117,7 +116,8 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       return;
     }
     ledger.recordPassed('another protocol');
-    tunnel(forwarder, request, socket, head, routed(request, admission.target, options));
+    const route = routeOf(request, admission.target, options.upstreams);
+    tunnel(forwarder, request, socket, head, route);
   };
   server.on('upgrade', (request, socket, head) => {
     const former = newest.get(socket);
@@ -169,14 +169,6 @@ function awaitEnd({ socket, httpVersion }: IncomingMessage, response: ServerResp
     clearTimeout(again);
     socket.off('end', onEnd);
   });
-}
-
-function routed(
-  { method = '', headers }: IncomingMessage,
-  target: string,
-  { upstreams }: CompleteGatewayOptions,
-): Route | undefined {
-  return routeOf(method, target, headers, upstreams);
 }
 
 function urlOf(server: Server, { token }: CompleteGatewayOptions): string {

@@ -150,11 +150,12 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   /** Records the engine's answer to a request. */
   recordAnswer(answer: EngineAnswer, bytes: number): void {
     const { outcome, reason, editedBytes, conversation: state, edits, failures = [] } = answer;
+    const { isSideRequest = false } = answer;
     for (const failure of failures) this.recordFailure(failure);
     if (outcome === 'failed')
       this.recordFailure(`compaction failed (${reason ?? 'unknown'}); the request left as it came`);
     if (outcome === 'passed') this.recordPassed(reason ?? 'other requests');
-    if (state === undefined) return;
+    if (state === undefined || isSideRequest) return;
     const conversation = this.#conversationOf(state);
     const sentBytes = editedBytes ?? bytes;
     conversation.line = state;
