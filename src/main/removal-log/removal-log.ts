@@ -1,7 +1,7 @@
 // The writer of a removal log: append-only, one writer per file, writes acknowledged once they are on disk.
 
 import { CtxfoldError } from '../../shared/errors.js';
-import { Deferred, withDeadline, MAX_TIMER_MS } from '../waiting/abortable.js';
+import { Deferred, withDeadline } from '../waiting/abortable.js';
 import { assertFilePath, openAppendFile, prepareParentDirectory } from './append-file.js';
 import type { AppendFile } from './append-file.js';
 import { CallIndex } from './call-index.js';
@@ -18,8 +18,6 @@ import type { SessionScope } from './session-scope.js';
 import { notInRemovalLog, readFailed, writeFailed, writerClosed } from './removal-log-errors.js';
 
 export interface RemovalLogOptions {
-  /** How long `close` waits for pending writes, in milliseconds. @default 5_000 */
-  readonly closeTimeoutMs?: number;
   /** The clock, in milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
   /** Opens the file. @default a regular file, created with mode 0600 */
@@ -33,7 +31,8 @@ export interface AppendOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const DEFAULT_CLOSE_TIMEOUT_MS = 5_000;
+/** How long `close` waits for pending writes. */
+const CLOSE_TIMEOUT_MS = 5_000;
 
 /** A file that is open for writing, its lock, and the index of its first bytes, which `restore` extends. */
 interface OpenLog {
@@ -64,7 +63,6 @@ class PartialIndex extends CallIndex<RecordPlace, RecordPlace> {
 export class RemovalLog {
   /** Path of the file, with the symbolic links of its directories resolved. */
   readonly path: string;
-  readonly #closeTimeoutMs: number;
   /** Opens the file and its lock again, as `open` did. */
   readonly #reopen: () => Promise<OpenLog>;
   #parts: OpenLog;
@@ -76,10 +74,9 @@ export class RemovalLog {
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(parts: OpenLog, closeTimeoutMs: number, reopen: () => Promise<OpenLog>) {
+  private constructor(parts: OpenLog, reopen: () => Promise<OpenLog>) {
     this.path = parts.path;
     this.#parts = parts;
-    this.#closeTimeoutMs = closeTimeoutMs;
     this.#reopen = reopen;
   }
 
@@ -89,20 +86,14 @@ export class RemovalLog {
    * heartbeat, and takes the lock over if there is none.
    *
    * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED` if the file cannot be opened or another writer, in
-   * this process or another one, has it open. TypeError or RangeError if an argument is invalid.
+   * this process or another one, has it open. TypeError for an invalid path.
    */
   static async open(path: string, options: RemovalLogOptions = {}): Promise<RemovalLog> {
-    const { now = Date.now, openFile = openAppendFile } = options;
-    const { closeTimeoutMs = DEFAULT_CLOSE_TIMEOUT_MS, lockTiming } = options;
+    const { now = Date.now, openFile = openAppendFile, lockTiming } = options;
     assertFilePath(path);
-    if (!(closeTimeoutMs >= 0 && closeTimeoutMs <= MAX_TIMER_MS)) {
-      throw new RangeError(
-        `Expected closeTimeoutMs to be from 0 to ${MAX_TIMER_MS}, got ${closeTimeoutMs}.`,
-      );
-    }
     const openParts = (): Promise<OpenLog> => openLog(path, openFile, lockTiming, now);
     try {
-      return new RemovalLog(await openParts(), closeTimeoutMs, openParts);
+      return new RemovalLog(await openParts(), openParts);
     } catch (error) {
       throw writeFailed(path, error);
     }
@@ -144,7 +135,7 @@ export class RemovalLog {
 
   /**
    * Writes pending appends, closes the file and releases its lock. Later appends are refused. After
-   * `closeTimeoutMs`, unacknowledged appends are rejected with `CLOSED`, and closing continues in the
+   * five seconds, unacknowledged appends are rejected with `CLOSED`, and closing continues in the
    * background. Never rejects; idempotent.
    */
   close(): Promise<void> {
@@ -175,7 +166,7 @@ export class RemovalLog {
     const timeout = (): Error =>
       writerClosed(this.path, 'its deadline passed before the records were on the disk.');
     try {
-      await withDeadline(this.#closeTimeoutMs, undefined, timeout, () => isReleased);
+      await withDeadline(CLOSE_TIMEOUT_MS, undefined, timeout, () => isReleased);
     } catch (error) {
       const left = [...this.#inFlight, ...this.#waiting];
       this.#waiting.clear();
