@@ -243,7 +243,7 @@ async function openLog(
     const resolved = await prepareParentDirectory(path);
     lock = await acquireFileLock(resolved, lockTiming);
     file = await openFile(resolved);
-    const tail = await readLogTail(resolved);
+    const tail = await readLogTail(resolved, file);
     const records = new RecordFile(resolved, file, tail, now);
     return { path: resolved, file, records, lock, index: new PartialIndex() };
   } catch (error) {

@@ -393,7 +393,8 @@ describe('RemovalLog', () => {
     test.each(kinds)('loses nothing that it acknowledged (%s)', async (kind) => {
       let isClean = false;
       for (let failing = 1; !isClean; failing += 1) {
-        let calls = 0;
+        // Opening reads the status, too.
+        let calls = operation === 'status' ? -1 : 0;
         let isTorn = false;
         const fail: NonNullable<FileFaults['write']> = async (file, bytes) => {
           calls += 1;
