@@ -9,6 +9,7 @@ import { SpareMemory } from '../body/spare-memory.js';
 import type { Engine } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
 import { exchange } from './exchange.js';
+import type { ExchangeParts } from './exchange.js';
 import { Forwarder, MAX_HEADER_BYTES, refuse } from './forward.js';
 import { admit } from './guard.js';
 import { Ledger } from './ledger.js';
@@ -70,30 +71,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     response.on('error', () => response.destroy());
     request.on('error', () => response.destroy());
     awaitEnd(request, response);
-    const admission = admit(request, options.token);
-    if ('status' in admission) {
-      refuse(response, admission.status, admission.message);
-      return;
-    }
-    if (isOwnPath(admission.target)) {
-      answerOwn(parts, request, response, admission.target).catch(() => {
-        refuse(response, 500, 'this could not be answered.');
-      });
-      return;
-    }
-    const route = routeOf(request, admission.target, options.upstreams);
-    if (route === undefined) {
-      refuse(response, 404, 'no upstream has such a path; others are named by --upstream.');
-      return;
-    }
-    const { api, isCount } = route;
-    // If requests are sent unedited, counts are forwarded unedited too.
-    if (api !== undefined && (!isCount || ledger.mayCompact)) {
-      exchange(parts, request, response, { ...route, api });
-      return;
-    }
-    ledger.recordPassed('other requests');
-    forwarder.forward(request, response, route);
+    answerRequest(parts, request, response);
   };
   server.on('request', handle);
   // Clients may send `Expect: 100-continue` before a large body.
@@ -106,18 +84,8 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     answer(socket, 405);
   });
   const handleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    if (!isForWebSocket(request)) {
-      declineUpgrade(server, request, socket, head);
-      return;
-    }
-    const admission = admit(request, options.token);
-    if ('status' in admission) {
-      answer(socket, admission.status);
-      return;
-    }
-    ledger.recordPassed('another protocol');
-    const route = routeOf(request, admission.target, options.upstreams);
-    tunnel(forwarder, request, socket, head, route);
+    if (isForWebSocket(request)) openTunnel(parts, request, socket, head);
+    else declineUpgrade(server, request, socket, head);
   };
   server.on('upgrade', (request, socket, head) => {
     const former = newest.get(socket);
@@ -145,6 +113,55 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       return closing;
     },
   };
+}
+
+/** Admits a request or refuses it, and dispatches it. */
+function answerRequest(
+  parts: ExchangeParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { forwarder, ledger, options } = parts;
+  const admission = admit(request, options.token);
+  if ('status' in admission) {
+    refuse(response, admission.status, admission.message);
+    return;
+  }
+  if (isOwnPath(admission.target)) {
+    answerOwn(parts, request, response, admission.target).catch(() => {
+      refuse(response, 500, 'this could not be answered.');
+    });
+    return;
+  }
+  const route = routeOf(request, admission.target, options.upstreams);
+  if (route === undefined) {
+    refuse(response, 404, 'no upstream has such a path; others are named by --upstream.');
+    return;
+  }
+  const { api, isCount } = route;
+  // If requests are sent unedited, counts are forwarded unedited too.
+  if (api !== undefined && (!isCount || ledger.mayCompact)) {
+    exchange(parts, request, response, { ...route, api });
+    return;
+  }
+  ledger.recordPassed('other requests');
+  forwarder.forward(request, response, route);
+}
+
+/** Admits a request for a WebSocket or refuses it, and connects the client to its upstream. */
+function openTunnel(
+  { forwarder, ledger, options }: ExchangeParts,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
+  const admission = admit(request, options.token);
+  if ('status' in admission) {
+    answer(socket, admission.status);
+    return;
+  }
+  ledger.recordPassed('another protocol');
+  tunnel(forwarder, request, socket, head, routeOf(request, admission.target, options.upstreams));
 }
 
 /**

@@ -30,9 +30,10 @@ export interface CallRecord {
 }
 
 /** Why a prompt was not read from the provider's cache. */
-export type CacheMiss = 'first call' | 'idle' | 'edited' | 'changed by the host' | 'unknown';
+export type CacheMiss = CacheMissCause | 'first call' | 'changed by the host';
 
-interface ConversationTotals {
+/** A conversation, with its totals. */
+interface Conversation {
   /** The conversation, as the engine last reported it. */
   line: ConversationState;
   readonly since: number;
@@ -48,10 +49,15 @@ interface ConversationTotals {
    * that reasoning after the original ones.
    */
   isHeld: boolean;
+  /** Mode that the user set for this conversation; `undefined` if the gateway's mode applies. */
+  ownMode: GatewayMode | undefined;
+  /** What the last reported prompt left in the provider's cache: how many tokens, and for how long. */
+  promptTokens: number;
+  cacheTtlMs: number;
 }
 
 /** A conversation as the gateway's page shows it. */
-export interface ConversationRecord extends Readonly<ConversationTotals> {
+export interface ConversationRecord extends Readonly<Conversation> {
   readonly mode: GatewayMode;
 }
 
@@ -62,14 +68,6 @@ export interface GatewayStatus {
   readonly passed: Readonly<Record<string, number>>;
   readonly failures: readonly { readonly at: number; readonly message: string }[];
   readonly failureCount: number;
-}
-
-interface Conversation extends ConversationTotals {
-  /** Mode that the user set for this conversation; `undefined` if the gateway's mode applies. */
-  ownMode: GatewayMode | undefined;
-  /** What the last reported prompt left in the provider's cache: how many tokens, and for how long. */
-  promptTokens: number;
-  cacheTtlMs: number;
 }
 
 const MAX_RECENT_CALLS = 50;
@@ -239,9 +237,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
 
   conversation(id: string): ConversationRecord | undefined {
     const conversation = this.#conversations.get(id);
-    if (conversation === undefined) return undefined;
-    const { ownMode: _, promptTokens: _tokens, cacheTtlMs: _ttl, ...record } = conversation;
-    return { ...record, mode: this.modeOf(conversation.line) };
+    return conversation && { ...conversation, mode: this.modeOf(conversation.line) };
   }
 
   #conversationOf(state: ConversationState): Conversation {
@@ -278,12 +274,6 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   }
 }
 
-const CAUSES: Readonly<Record<CacheMissCause, CacheMiss>> = {
-  expired: 'idle',
-  edit: 'edited',
-  'changed-request': 'unknown',
-};
-
 /** Returns the cause of a cache miss; `undefined` if everything in the cache was read. */
 function missOf(
   { line, recent, promptTokens, cacheTtlMs }: Conversation,
@@ -303,8 +293,8 @@ function missOf(
   });
   if (missed === null) return undefined;
   if (line.isRewritten) return 'changed by the host';
-  const cause = CAUSES[missed.cause];
-  return cause === 'unknown' && call.bytes < before.bytes ? 'changed by the host' : cause;
+  const isShorter = missed.cause === 'changed-request' && call.bytes < before.bytes;
+  return isShorter ? 'changed by the host' : missed.cause;
 }
 
 function termsOf({ model, cacheTtlMs }: ConversationState): CacheTerms {

@@ -113,8 +113,8 @@ describe('Ledger', () => {
     const first = { prompt: 9_000, read: 0 };
     expect(missOf(first)).toBe('first call');
     expect(missOf(first, { prompt: 9_500, read: 8_000 })).toBeUndefined();
-    expect(missOf(first, { prompt: 9_500, read: 4_000 })).toBe('unknown');
-    expect(missOf(first, { prompt: 9_500, read: 0, edits: 1 })).toBe('edited');
+    expect(missOf(first, { prompt: 9_500, read: 4_000 })).toBe('changed-request');
+    expect(missOf(first, { prompt: 9_500, read: 0, edits: 1 })).toBe('edit');
     expect(missOf(first, { prompt: 9_500, read: 0, bytes: 8 })).toBe('changed by the host');
     const rewritten = { prompt: 9_500, read: 0, edits: 1, isRewritten: true };
     expect(missOf(first, rewritten)).toBe('changed by the host');
@@ -131,8 +131,8 @@ describe('Ledger', () => {
 
   it('takes a cache for gone when the request before asked for no longer', () => {
     const late = { waitMs: 600_000, prompt: 9_500, read: 0 };
-    expect(missOf({ prompt: 9_000, read: 0 }, late)).toBe('idle');
-    expect(missOf({ prompt: 9_000, read: 0, cacheTtlMs: 3_600_000 }, late)).toBe('unknown');
-    expect(missOf({ prompt: 9_000, read: 0 }, { ...late, cacheTtlMs: 3_600_000 })).toBe('idle');
+    expect(missOf({ prompt: 9_000, read: 0 }, late)).toBe('expired');
+    expect(missOf({ prompt: 9_000, read: 0, cacheTtlMs: 3_600_000 }, late)).toBe('changed-request');
+    expect(missOf({ prompt: 9_000, read: 0 }, { ...late, cacheTtlMs: 3_600_000 })).toBe('expired');
   });
 });
