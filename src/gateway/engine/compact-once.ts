@@ -1,5 +1,6 @@
 // `POST /ctxfold/compact`: stateless, messages in, messages out. For gateways in any language that call a hook before a request.
 
+import type { CompactorOptions } from '../../main/compactor-options.js';
 import { createCompactor } from '../../main/compactor.js';
 import type { Session } from '../../main/session.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -24,13 +25,6 @@ interface CompactedList {
   readonly tokensAfter: number;
   /** Why compaction failed; the list is unchanged then. */
   readonly error?: string | undefined;
-}
-
-/** Optional facts about the messages, and the directory that their paths start from. */
-interface OnceOptions {
-  readonly workspaceRoot: string | undefined;
-  readonly model: string | undefined;
-  readonly contextLimit: number | undefined;
 }
 
 const FORMATS = ['anthropic', 'responses', 'chat', 'gemini'] as const;
@@ -66,8 +60,7 @@ export async function compactOnce(
   if (contextLimit !== undefined && !isLimit(contextLimit)) {
     return refused('expected "contextLimit" to be a number of tokens.');
   }
-  const { text, ...totals } = await compactList(format, given, {
-    model,
+  const { text, ...totals } = await compactList(format, given, model, {
     contextLimit,
     workspaceRoot,
   });
@@ -107,9 +100,10 @@ function formatOf(given: JsonRecord): ApiName | undefined {
 async function compactList(
   api: ApiName,
   { list, messages }: ReadList,
-  { model: modelName, contextLimit, workspaceRoot }: OnceOptions,
+  modelName: string | undefined,
+  options: Pick<CompactorOptions, 'contextLimit' | 'workspaceRoot'>,
 ): Promise<CompactedList> {
-  const compactor = createCompactor({ contextLimit, workspaceRoot, offload: 'inline' });
+  const compactor = createCompactor({ ...options, offload: 'inline' });
   try {
     let session: Session | undefined;
     const compacts = compactsOf(compactor, {

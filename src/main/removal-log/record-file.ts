@@ -72,14 +72,16 @@ export class RecordFile {
     this.#nextSeq = Math.min(this.#nextSeq, endOffset);
     // Not known until the batch is on disk, so assume the worst.
     this.#isAtLineStart = false;
-    for (const { append, draft } of draftsOf(batch)) {
-      const encoded = this.#encode(append, draft);
-      if (encoded === undefined) continue;
-      text += encoded.line;
-      endOffset += encoded.bytes;
-      if (text.length < PIECE_LENGTH) continue;
-      await writeAll(this.#file, text);
-      text = '';
+    for (const append of batch) {
+      for (const draft of append.drafts) {
+        const encoded = this.#encode(append, draft);
+        if (encoded === undefined) break;
+        text += encoded.line;
+        endOffset += encoded.bytes;
+        if (text.length < PIECE_LENGTH) continue;
+        await writeAll(this.#file, text);
+        text = '';
+      }
     }
     await writeAll(this.#file, text);
     await this.#file.datasync();
@@ -104,14 +106,6 @@ export class RecordFile {
       append.outcome.reject(writeFailed(this.#path, error));
       return undefined;
     }
-  }
-}
-
-function* draftsOf(
-  batch: readonly PendingAppend[],
-): Generator<{ readonly append: PendingAppend; readonly draft: RemovalDraft }> {
-  for (const append of batch) {
-    for (const draft of append.drafts) yield { append, draft };
   }
 }
 
