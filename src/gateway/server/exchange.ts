@@ -156,40 +156,46 @@ function collect(
     forwarder.forward(request, response, route);
   };
   const onEnd = (): void => {
-    void compact(parts, route, copy).then((answer) => {
-      if (response.destroyed) return;
-      const conversation = answer?.conversation;
-      const isCompacting = conversation !== undefined && ledger.modeOf(conversation) === 'compact';
-      const mode = isCompacting ? 'compact' : 'observe';
-      const body = (isCompacting ? answer?.body : undefined) ?? copy.bytes;
-      if (answer?.isSideRequest === true || route.isCount) {
-        forwarder.forward(request, response, route, body);
-        return;
-      }
-      let latest = answer;
-      const onAnswer: ForwardEvents['onAnswer'] = (answered) => {
-        recordUsage(parts, answered, Promise.resolve(latest), mode);
-      };
-      const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
-        if (conversation === undefined || !isFixableByCompacting(refusal)) return undefined;
-        ledger.recordUsage(conversation.id, { usage: undefined, mode, status });
-        const again = await compact(parts, route, copy, refusal);
-        if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;
-        latest = again;
-        return again.body;
-      };
-      forwarder.forward(
-        request,
-        response,
-        route,
-        body,
-        isCompacting ? { onAnswer, onRefused } : { onAnswer },
-      );
-    });
+    void compactAndForward(parts, request, response, route, copy);
   };
   request.on('data', onData);
   request.once('end', onEnd);
   request.once('error', () => response.destroy());
+}
+
+/** Forwards a request whose body was read, compacted if its conversation is. Never rejects. */
+async function compactAndForward(
+  parts: ExchangeParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: HistoryRoute,
+  copy: BodyCopy,
+): Promise<void> {
+  const { forwarder, ledger } = parts;
+  const answer = await compact(parts, route, copy);
+  if (response.destroyed) return;
+  const conversation = answer?.conversation;
+  const isCompacting = conversation !== undefined && ledger.modeOf(conversation) === 'compact';
+  const mode = isCompacting ? 'compact' : 'observe';
+  const body = (isCompacting ? answer?.body : undefined) ?? copy.bytes;
+  if (answer?.isSideRequest === true || route.isCount) {
+    forwarder.forward(request, response, route, body);
+    return;
+  }
+  let latest = answer;
+  const onAnswer: ForwardEvents['onAnswer'] = (answered) => {
+    recordUsage(parts, answered, Promise.resolve(latest), mode);
+  };
+  const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
+    if (conversation === undefined || !isFixableByCompacting(refusal)) return undefined;
+    ledger.recordUsage(conversation.id, { usage: undefined, mode, status });
+    const again = await compact(parts, route, copy, refusal);
+    if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;
+    latest = again;
+    return again.body;
+  };
+  const events = isCompacting ? { onAnswer, onRefused } : { onAnswer };
+  forwarder.forward(request, response, route, body, events);
 }
 
 /** Resolves to the engine's answer; `undefined` after the deadline or a failure. Never rejects. */
