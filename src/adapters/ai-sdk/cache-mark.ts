@@ -23,6 +23,38 @@ export function withCacheMarkBefore(
   return withMarkBefore(MARKS, { messages, automatic, besides }, index);
 }
 
+/**
+ * Returns a call whose prompt the SDK has made from `messages`, with a cache mark in front of an edit of these; or the same call.
+ *
+ * @param index of the first message that the edit has changed
+ */
+export function markedCall(call: object, messages: readonly SdkMessage[], index: number): object {
+  const { prompt, providerOptions, tools } = call as Readonly<Record<string, unknown>>;
+  const given = asArray(prompt) as readonly SdkMessage[];
+  const place = index === 0 ? 0 : placeInPrompt(given, messages, index);
+  const marked = withCacheMarkBefore({ providerOptions, tools }, given, place);
+  return marked === given ? call : { ...call, prompt: marked };
+}
+
+/**
+ * Returns the index of a message in the prompt that the SDK has made from a list, 0 if it cannot be told. The SDK puts system text in
+ * front, and joins consecutive messages with results of tools.
+ */
+function placeInPrompt(
+  prompt: readonly SdkMessage[],
+  messages: readonly SdkMessage[],
+  index: number,
+): number {
+  const isJoined = (at: number): boolean =>
+    messages[at]?.role === 'tool' && messages[at - 1]?.role === 'tool';
+  const places = messages.map((_, at) => (isJoined(at) ? 0 : 1));
+  const countOf = (counted: readonly number[]): number =>
+    counted.reduce((sum, one) => sum + one, 0);
+  const system = prompt.length - countOf(places);
+  const isMadeFrom = system >= 0 && prompt.slice(0, system).every(({ role }) => role === 'system');
+  return isMadeFrom ? system + countOf(places.slice(0, index + 1)) - 1 : 0;
+}
+
 const MARKS: MarkFormat = {
   blocksOf: ({ content, providerOptions }) => {
     const ofMessage = { type: 'message', providerOptions };

@@ -11,6 +11,7 @@ import {
   reportedUsage,
 } from '../request/call-arguments.js';
 import { hasServerCalls } from '../request/provider-usage.js';
+import { markedCall } from './cache-mark.js';
 import { messageCompactor } from './message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
@@ -41,8 +42,8 @@ export interface PreparedStep<Message, Model> {
   /** The messages to send, if they differ from those given. */
   messages?: Message[];
   /**
-   * A proxy of the step's model that also reports the usage of its answers, and refusals, to the conversation. Absent if the step has
-   * only the model's name.
+   * A proxy of the step's model that also reports the usage of its answers, and refusals, to the conversation, and marks the cached part
+   * of a prompt in front of an edit. Absent if the step has only the model's name.
    */
   model?: Model;
 }
@@ -84,8 +85,12 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
     const details = asRecord(usage?.['inputTokenDetails']);
     const { cacheReadTokens, cacheWriteTokens } = details ?? {};
     let takeUsage = (_: CompactCall): void => undefined;
-    const watched = watchedModel(model, compactor, (told) => {
-      takeUsage(told);
+    let changedFrom = 0;
+    const watched = watchedModel(model, compactor, {
+      reportUsage: (told) => {
+        takeUsage(told);
+      },
+      marked: (call) => markedCall(call, compacted, changedFrom),
     });
     const compacted = (await compact(messages, {
       ...describeModel(model ?? ''),
@@ -95,6 +100,7 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
       ...reportedUsage(usage?.['inputTokens'], cacheReadTokens, cacheWriteTokens),
       // For agents that ignore the returned model, `steps` of the next call has the usage of this step.
       answerUsage: watched && ((take) => void (takeUsage = take)),
+      keepsCacheBefore: (index) => (changedFrom = index),
     })) as Message[];
     const isSame = isSameList(compacted, messages);
     return { ...(!isSame && { messages: compacted }), ...(watched && { model: watched }) };

@@ -1,5 +1,5 @@
-// A proxy of an AI SDK model that reports the usage and refusals of its provider. Passes each call on unchanged, and looks like the model
-// itself to its users.
+// A proxy of an AI SDK model that reports the usage and refusals of its provider, and may mark a place of the prompt for its cache. Looks like
+// the model itself to its users.
 
 import type { Compactor } from '../../main/compactor.js';
 import { isFixableByCompacting } from '../../main/models/model-limits.js';
@@ -10,6 +10,14 @@ import type { AnsweringModel } from './compaction-middleware.js';
 
 /** By proxy, the compactor that watches the model, and the model itself. */
 const WATCHED = new WeakMap<object, { readonly by: Compactor; readonly model: unknown }>();
+
+/** What is done with the calls of a watched model. */
+export interface ModelWatch {
+  /** Takes the usage of an answer, or a refusal. */
+  readonly reportUsage: (usage: CompactCall) => void;
+  /** Returns the call to make in place of a call. */
+  readonly marked: (call: object) => object;
+}
 
 /**
  * Returns a proxy whose calls report the usage of their answers, or a refusal that compaction can fix. Fields, methods and prototype are
@@ -23,11 +31,11 @@ const WATCHED = new WeakMap<object, { readonly by: Compactor; readonly model: un
 export function watchedModel<Model>(
   given: Model,
   by: Compactor,
-  reportUsage: (usage: CompactCall) => void,
+  what: ModelWatch,
 ): Model | undefined {
   try {
     const model = ownModelOf(given, by);
-    return canWatch(model) ? watch(model, by, reportUsage) : undefined;
+    return canWatch(model) ? watch(model, by, what) : undefined;
   } catch {
     // A model that throws when read is left to the SDK.
     return undefined;
@@ -52,7 +60,7 @@ function canWatch<Model>(model: Model): model is Model & AnsweringModel {
 function watch<Model extends AnsweringModel>(
   model: Model,
   by: Compactor,
-  reportUsage: (usage: CompactCall) => void,
+  { reportUsage, marked }: ModelWatch,
 ): Model {
   const watchedCall = (kind: keyof AnsweringModel) => async (call: object) => {
     const report = (usage: CompactCall): void => {
@@ -60,7 +68,7 @@ function watch<Model extends AnsweringModel>(
     };
     let answer: unknown;
     try {
-      answer = await model[kind](call);
+      answer = await model[kind](marked(call));
     } catch (thrown) {
       if (isFixableByCompacting(thrown)) report({ refusal: thrown });
       throw thrown;

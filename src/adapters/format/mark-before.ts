@@ -2,7 +2,7 @@
 // at one of its marks, and looks for it a few blocks in front of each mark of this request. Agents mark the system text and the last
 // messages, so after an edit further back nothing between the two would be read.
 
-import { asRecord, isRecord } from '../../shared/json.js';
+import { asArray, asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { MARKS } from './cache-marks.js';
 import { isPlainObject } from './plain-data.js';
@@ -30,7 +30,8 @@ export interface MarkFormat {
   readonly marksOf: (block: JsonRecord) => readonly JsonRecord[];
   /** Whether the provider takes a mark on a block. */
   readonly canHaveMark: (block: JsonRecord, message: JsonRecord) => boolean;
-  readonly withMark: (block: JsonRecord, mark: JsonRecord) => JsonRecord;
+  /** Returns the block with another mark, or without its own. */
+  readonly withMark: (block: JsonRecord, mark: JsonRecord | undefined) => JsonRecord;
 }
 
 /** A request, as far as it may have marks. */
@@ -48,8 +49,9 @@ interface Place {
 }
 
 /**
- * Returns the messages with a cache mark in front of an edit. Copies the message that it marks. Returns the same list if a mark would be
- * one too many or of no use: without marks behind the place, nothing was cached there.
+ * Returns the messages with a cache mark in front of an edit. If the request has all the marks that it may have, moves one there from
+ * behind the edit, where only the last one is read from later. Copies the messages whose marks change. Returns the same list if a mark
+ * would be one too many or of no use: without marks behind the place, nothing was cached there.
  *
  * @param index of the first message that the edit has changed
  */
@@ -61,13 +63,19 @@ export function withMarkBefore<Message extends object>(
   const { messages, besides } = request;
   const place = findPlace(format, messages, index);
   if (place === undefined) return messages;
-  const mark = markBehind(format, request, place);
-  if (mark === undefined || countMarks([besides, messages]) >= MAX_MARKS) return messages;
-  const message = messages[place.message] as Message & JsonRecord;
-  const blocks = [...format.blocksOf(message)];
-  blocks[place.block] = format.withMark(asRecord(blocks[place.block]) ?? {}, mark);
+  const behind = marksBehind(format, request, place);
+  if (behind === undefined) return messages;
+  const isFull = countMarks([besides, messages]) >= MAX_MARKS;
+  if (isFull && behind.spare === undefined) return messages;
   const marked = [...messages];
-  marked[place.message] = { ...message, content: blocks };
+  const setMark = ({ message: at, block }: Place, mark: JsonRecord | undefined): void => {
+    const message = marked[at] as Message & JsonRecord;
+    const blocks = [...format.blocksOf(message)];
+    blocks[block] = format.withMark(asRecord(blocks[block]) ?? {}, mark);
+    marked[at] = { ...message, content: blocks };
+  };
+  if (isFull && behind.spare !== undefined) setMark(behind.spare, undefined);
+  setMark(place, behind.mark);
   return marked;
 }
 
@@ -93,18 +101,28 @@ function isPlain(value: unknown): value is JsonRecord {
   return isRecord(value) && isPlainObject(value) && !('toJSON' in value);
 }
 
-/** Returns the mark for a place: one like the next marks. Returns `undefined` if there is none behind it, or one close to it. */
-function markBehind(
-  { blocksOf, marksOf }: MarkFormat,
+/** The mark for a place, and the place of a mark that can be moved there. */
+interface MarksBehind {
+  readonly mark: JsonRecord;
+  readonly spare: Place | undefined;
+}
+
+/** Reads the marks behind a place. Returns `undefined` if there is none, or one close to it. */
+function marksBehind(
+  format: MarkFormat,
   { messages, automatic }: MarkedRequest<object>,
   place: Place,
-): JsonRecord | undefined {
+): MarksBehind | undefined {
   const marks: JsonRecord[] = [];
+  let spare: (Place & { readonly marksBefore: number }) | undefined;
   let distance = -place.block;
-  for (const message of messages.slice(place.message)) {
-    for (const block of blocksOf(asRecord(message) ?? {})) {
-      const own = distance < 0 ? [] : marksOf(asRecord(block) ?? {});
+  for (let at = place.message; at < messages.length; at += 1) {
+    const message = messages[at];
+    for (const [index, block] of format.blocksOf(asRecord(message) ?? {}).entries()) {
+      const own = distance < 0 ? [] : format.marksOf(asRecord(block) ?? {});
       if (own.length > 0 && distance <= NEAR_BLOCKS) return undefined;
+      if (own.length > 0 && canLoseMarks(format, message, index))
+        spare ??= { message: at, block: index, marksBefore: marks.length };
       marks.push(...own);
       distance += 1;
     }
@@ -112,7 +130,15 @@ function markBehind(
   if (automatic !== undefined && distance - 1 > NEAR_BLOCKS) marks.push(automatic);
   // Marks that last longer must come before others.
   const mark = marks.find(({ ttl }) => ttl === '1h') ?? marks[0];
-  return mark && { ...mark };
+  const isLast = spare === undefined || spare.marksBefore === marks.length - 1;
+  return mark && { mark: { ...mark }, spare: isLast ? undefined : spare };
+}
+
+/** Whether a block of the message's content has no mark left without its own. */
+function canLoseMarks(format: MarkFormat, message: unknown, index: number): boolean {
+  if (!isPlain(message)) return false;
+  const block: unknown = asArray(message['content'])[index];
+  return isPlain(block) && format.marksOf(format.withMark(block, undefined)).length === 0;
 }
 
 /** Counts what may be a mark, up to the most that a request may have. */

@@ -91,7 +91,7 @@ export interface CompactCall {
   readonly answerUsage?: ((take: (usage: CompactCall) => void) => void) | undefined;
   /**
    * Called if an edit has changed messages that were sent before, with the index of the first such message in the returned list: the
-   * provider has cached what is in front of it. Middleware uses it to mark that place. @default not told
+   * provider has cached what is in front of it. Middleware and `prepareStep` use it to mark that place. @default not told
    */
   readonly keepsCacheBefore?: ((index: number) => void) | undefined;
   /** Asks the provider to compact, for the strategy `provider`. Middleware provides it if it can. @default not available */

@@ -54,7 +54,10 @@ class PrivateModel {
 
 function watch<Model>(model: Model, by = openCompactor()) {
   const told: object[] = [];
-  const watched = watchedModel(model, by, (usage) => told.push(usage));
+  const watched = watchedModel(model, by, {
+    reportUsage: (usage) => told.push(usage),
+    marked: (call) => call,
+  });
   return { watched, told };
 }
 

@@ -1,0 +1,100 @@
+// What the mark in front of an edit is worth where the provider caches at marks, as Anthropic does: `npm run cache-marks -- <file or folder>...`.
+// Plays recorded sessions as an agent that marks its system text and the last two messages of the user, with the defaults.
+
+import { compactingFetch, messageCompactor } from '../src/anthropic.js';
+import { isAnswer } from '../src/cli/replay/session-player.js';
+import { createCompactor } from '../src/index.js';
+import type { Compactor } from '../src/index.js';
+import { modelPrice } from '../src/main/models/model-prices.js';
+import { CachingProvider } from '../test/support/caching-provider.js';
+import { cachedRequestOf } from '../test/support/marked-request.js';
+import { loadSessions } from './fidelity/load-sessions.js';
+import { percentText } from './fidelity/policy-table.js';
+import type { RecordedSession } from './fidelity/recorded-session.js';
+import { SDK_ROUTES } from './fidelity/sdk-routes.js';
+
+type Message = Readonly<Record<string, unknown>> & { readonly content: readonly object[] };
+type Body = Readonly<Record<string, unknown>> & { readonly messages: readonly Message[] };
+
+const MODEL = 'claude-sonnet-4-6';
+const MARK = { cache_control: { type: 'ephemeral' } };
+/** As long as that of a small agent. */
+const SYSTEM = [{ type: 'text', text: 'Be careful. '.repeat(1_500), ...MARK }];
+const ROUTE = SDK_ROUTES.find(({ name }) => name === 'ctxfold/anthropic')!;
+
+/** By name, ways from what an agent would send to what is sent. */
+const WAYS: Readonly<Record<string, (compactor: Compactor) => (body: Body) => Promise<Body>>> = {
+  'as given': () => (body) => Promise.resolve(body),
+  'with the mark': (compactor) => {
+    let sent: Body;
+    const send = compactingFetch(compactor, {}, (_, request) => {
+      sent = JSON.parse(request?.body as string) as Body;
+      return Promise.resolve(Response.json({}));
+    });
+    return async (body) => {
+      await send('https://api.anthropic.com/v1/messages', {
+        method: 'POST',
+        body: JSON.stringify(body),
+      });
+      return sent;
+    };
+  },
+  'without it': (compactor) => {
+    const compact = messageCompactor(compactor);
+    return async (body) => ({
+      ...body,
+      messages: (await compact(body.messages as never, { modelName: MODEL })) as never,
+    });
+  },
+};
+
+const paths = process.argv.slice(2);
+if (paths.length === 0) throw new RangeError('Expected files or folders with sessions.');
+
+const { contexts } = await loadSessions(paths);
+const costs: Record<string, { sum: number; dearest: number }> = {};
+for (const session of contexts.filter(({ hasTexts }) => hasTexts !== false)) {
+  const unchanged = await costOf(session, 'as given');
+  for (const way of Object.keys(WAYS)) {
+    const dollars = way === 'as given' ? unchanged : await costOf(session, way);
+    const { sum = 0, dearest = 0 } = costs[way] ?? {};
+    costs[way] = { sum: sum + dollars, dearest: Math.max(dearest, dollars / (unchanged || 1)) };
+  }
+}
+const whole = costs['as given']?.sum ?? 1;
+for (const [way, { sum, dearest }] of Object.entries(costs)) {
+  const shares = [percentText(sum / whole), percentText(dearest)];
+  process.stdout.write(`${way}: ${shares[0]} of the cost as given, dearest session ${shares[1]}\n`);
+}
+
+/** Plays the model calls of a session; resolves to what their input costs, in dollars. */
+async function costOf({ transcript }: RecordedSession, way: string): Promise<number> {
+  await using compactor = createCompactor({ workspaceRoot: transcript.workspaceRoot });
+  const edit = WAYS[way]!(compactor);
+  const provider = new CachingProvider(modelPrice(MODEL)!, () => 0);
+  const messages: Message[] = [];
+  for (const entry of transcript.entries) {
+    if (isAnswer(entry) && messages.length > 0) {
+      const body = { model: MODEL, max_tokens: 9, system: SYSTEM, messages: marked(messages) };
+      provider.take(cachedRequestOf(await edit(body)));
+    }
+    const written = ROUTE.write(entry) as Message | undefined;
+    const last = messages.at(-1);
+    if (written === undefined) continue;
+    // The roles of messages take turns.
+    if (last !== undefined && last['role'] === written['role'])
+      messages.splice(-1, 1, { ...last, content: [...last.content, ...written.content] });
+    else messages.push(written);
+  }
+  return provider.dollars;
+}
+
+/** The messages with marks on the last two of the user. */
+function marked(messages: readonly Message[]): readonly Message[] {
+  const users = messages.filter(({ role }) => role === 'user').slice(-2);
+  return messages.map((message) => {
+    if (!users.includes(message)) return message;
+    const { content } = message;
+    return { ...message, content: [...content.slice(0, -1), { ...content.at(-1), ...MARK }] };
+  });
+}

@@ -1,0 +1,67 @@
+// Where a message of a step is in the prompt that the SDK makes of it.
+
+import { describe, expect, it } from 'vitest';
+
+import { markedCall } from '../../../src/adapters/ai-sdk/cache-mark.js';
+import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
+
+const MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+const call = (id: string): SdkMessage['content'] => [
+  { type: 'tool-call', toolCallId: id, toolName: 'search', input: {} } as never,
+];
+const answer = (id: string): SdkMessage['content'] => [
+  { type: 'tool-result', toolCallId: id, toolName: 'search', output: { type: 'text' } } as never,
+];
+const user = (text: string): SdkMessage => ({
+  role: 'user',
+  content: [{ type: 'text', text } as never],
+});
+const tool = (id: string): SdkMessage => ({ role: 'tool', content: answer(id) });
+
+const BEFORE: SdkMessage[] = [
+  user('Go.'),
+  { role: 'assistant', content: [...call('a'), ...call('b')] as never },
+  tool('a'),
+  tool('b'),
+];
+const BEHIND: SdkMessage[] = Array.from({ length: 12 }, (_, at) => [
+  { role: 'assistant' as const, content: call(`c${at}`) },
+  tool(`c${at}`),
+]).flat();
+const END = { ...user('Now?'), providerOptions: MARK };
+const MESSAGES = [...BEFORE, ...BEHIND, END];
+/** As the SDK makes it of the messages: results that follow one another are one message. */
+const PROMPT = [
+  ...BEFORE.slice(0, 2),
+  { role: 'tool', content: [...answer('a'), ...answer('b')] },
+  ...BEHIND,
+  END,
+];
+const SYSTEM = { role: 'system', content: 'Be careful.' };
+
+/** Index in the prompt of the message that a mark was added to. */
+function markedAt(prompt: readonly object[], index: number): number {
+  const marked = markedCall({ prompt }, MESSAGES, index) as { prompt: readonly object[] };
+  return marked.prompt.findIndex((message, at) => message !== prompt[at]);
+}
+
+describe('markedCall', () => {
+  it.each([
+    ['the message behind joined results', 4, 2],
+    ['the second of joined results, whose message begins in front of it', 3, 1],
+    ['the first of joined results', 2, 1],
+  ])('marks the message in front of %s', (_, index, place) => {
+    expect(markedAt(PROMPT, index)).toBe(place);
+    expect(markedAt([SYSTEM, SYSTEM, ...PROMPT], index)).toBe(place + 2);
+  });
+
+  it.each([
+    ['without an edit', PROMPT, 0],
+    ['with a message more, which is no system text', [user('Hi.'), ...PROMPT], 4],
+    ['with a message less', PROMPT.slice(1), 4],
+    ['that is none', 'Go.', 4],
+  ])('returns the same call for a prompt %s', (_, prompt, index) => {
+    const given = { prompt };
+    expect(markedCall(given, MESSAGES, index)).toBe(given);
+  });
+});
