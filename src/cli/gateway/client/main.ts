@@ -77,7 +77,7 @@ function newRow(conversation: ConversationRecord): HTMLElement {
   const row = cells([
     line.name ?? line.id,
     saving(uncompacted.sentTokens, sentTokens),
-    dollars(conversation.dollars),
+    dollars(line.costs.dollars),
     modeSelect(conversation),
     line.model ?? line.api,
     formatCount(calls),
@@ -133,7 +133,7 @@ function showTotals(all: readonly ConversationRecord[]): void {
   const without = sum(({ line }) => line.costs.uncompacted.sentTokens);
   const sent = sum(({ line }) => line.costs.sentTokens);
   const [bytes, compacted] = [sum((of) => of.bytes), sum((of) => of.compactedBytes)];
-  const priced = all.flatMap((of) => of.dollars ?? []);
+  const priced = all.flatMap(({ line }) => line.costs.dollars ?? []);
   const money =
     priced.length === 0
       ? undefined
