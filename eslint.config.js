@@ -220,12 +220,15 @@ export default defineConfig(
   ),
   { files: ['src/cli/**/*.ts'], rules: { 'no-console': 'off' } },
   imports(['src/cli/report/client/*.ts'], {
-    regex: '^(?!uplot$|\\./|\\.\\./chart-data\\.js$)',
-    message: 'The script of the page imports uPlot, its own folder, and types of its data.',
+    regex: '^(?!\\./|\\.\\./chart-data\\.js$|(\\.\\./){2}terminal/text-layout\\.js$)',
+    message:
+      'The script of the page imports its own folder, formats of figures, and types of its data.',
   }),
   imports(['src/cli/gateway/client/*.ts'], {
-    regex: '^(?!\\./|(\\.\\./){3}gateway/server/ledger\\.js$)',
-    message: 'The script of the page imports its own folder, and types of its data.',
+    regex:
+      '^(?!\\./|(\\.\\./){3}gateway/server/ledger\\.js$|(\\.\\./){2}terminal/text-layout\\.js$)',
+    message:
+      'The script of the page imports its own folder, formats of figures, and types of its data.',
   }),
 
   imports(['src/gateway/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API, GATEWAY_ONLY),

@@ -56,7 +56,6 @@ const PACKAGES = [
   { name: 'package-retry', test: /node_modules\/(p-retry|is-network-error)\// },
   { name: 'package-commander', test: /node_modules\/commander\// },
   { name: 'package-progress', test: /node_modules\/cli-progress\// },
-  { name: 'package-tables', test: /node_modules\/(?!@modelcontextprotocol)/ },
 ];
 
 const SMALL_PACKAGES = {

@@ -27,13 +27,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Mock } from 'vitest';
 
-import {
-  publishCacheMiss,
-  publishCompaction,
-  publishFallback,
-  publishPass,
-  publishPreflight,
-} from '../src/main/telemetry/channels.js';
+import { publish } from '../src/main/telemetry/channels.js';
 import type {
   CompactionMessage,
   PassMessage,
@@ -132,7 +126,7 @@ function watch(): Watch {
 describe('instrumentCtxfold', () => {
   it('makes a span of a compaction, with its times and numbers', () => {
     const { spans } = watch();
-    publishCompaction(() => COMPACTION);
+    publish('ctxfold:compaction', () => COMPACTION);
     const [span] = spans();
     expect(span).toMatchObject({
       name: 'compact_context',
@@ -159,7 +153,7 @@ describe('instrumentCtxfold', () => {
 
   it('leaves out what is not known', () => {
     const { spans } = watch();
-    publishCompaction(() => ({
+    publish('ctxfold:compaction', () => ({
       sessionId: 's1',
       step: 'fitted',
       outcome: 'applied',
@@ -183,8 +177,12 @@ describe('instrumentCtxfold', () => {
 
   it('marks a span of what failed as an error, by its code', () => {
     const { spans } = watch();
-    publishCompaction(() => ({ ...COMPACTION, outcome: 'failed', code: 'SUMMARIZER_TIMEOUT' }));
-    publishCompaction(() => ({ ...COMPACTION, outcome: 'failed', code: 'UNKNOWN' }));
+    publish('ctxfold:compaction', () => ({
+      ...COMPACTION,
+      outcome: 'failed',
+      code: 'SUMMARIZER_TIMEOUT',
+    }));
+    publish('ctxfold:compaction', () => ({ ...COMPACTION, outcome: 'failed', code: 'UNKNOWN' }));
     expect(spans().map(({ status }) => status)).toEqual([
       { code: SpanStatusCode.ERROR, message: 'SUMMARIZER_TIMEOUT' },
       { code: SpanStatusCode.ERROR, message: 'UNKNOWN' },
@@ -199,7 +197,7 @@ describe('instrumentCtxfold', () => {
     'calls no conversation compacted by a step that was %s',
     async (outcome) => {
       const { spans, points } = watch();
-      publishCompaction(() => ({ ...COMPACTION, outcome }));
+      publish('ctxfold:compaction', () => ({ ...COMPACTION, outcome }));
       expect(spans()[0]?.attributes).not.toHaveProperty(['gen_ai.conversation.compacted']);
       expect(spans()[0]?.attributes).toMatchObject({ 'ctxfold.outcome': outcome });
       expect(await points('ctxfold.tokens.reclaimed')).toEqual([]);
@@ -208,7 +206,7 @@ describe('instrumentCtxfold', () => {
 
   it('says nothing of a compression that was held', async () => {
     const { spans, points } = watch();
-    publishCompaction(() => ({ ...COMPACTION, outcome: 'held' }));
+    publish('ctxfold:compaction', () => ({ ...COMPACTION, outcome: 'held' }));
     expect(spans()).toEqual([]);
     expect(await points('ctxfold.compaction.duration')).toEqual([]);
   });
@@ -216,7 +214,11 @@ describe('instrumentCtxfold', () => {
   it('says which strategy truncation made up for', () => {
     const { spans } = watch();
     const fallbackFrom = { strategy: 'middle-out', code: 'SUMMARY_REJECTED' } as const;
-    publishCompaction(() => ({ ...COMPACTION, strategy: 'top-down-truncation', fallbackFrom }));
+    publish('ctxfold:compaction', () => ({
+      ...COMPACTION,
+      strategy: 'top-down-truncation',
+      fallbackFrom,
+    }));
     expect(spans()[0]?.attributes).toMatchObject({
       'ctxfold.strategy': 'top-down-truncation',
       'ctxfold.fallback.strategy': 'middle-out',
@@ -226,14 +228,14 @@ describe('instrumentCtxfold', () => {
 
   it('gives a span the times of the passes behind it, and those of no other window', () => {
     const { spans } = watch();
-    publishPass(() => PASS);
-    publishPass(() => PASS);
-    publishPass(() => ({ ...PASS, sessionId: 's2', runMs: 7 }));
-    publishPass(() => ({ ...PASS, task: 'count', runMs: 7 }));
-    publishCompaction(() => COMPACTION);
-    publishPass(() => PASS);
-    publishPreflight(() => WINDOW);
-    publishCompaction(() => COMPACTION);
+    publish('ctxfold:pass', () => PASS);
+    publish('ctxfold:pass', () => PASS);
+    publish('ctxfold:pass', () => ({ ...PASS, sessionId: 's2', runMs: 7 }));
+    publish('ctxfold:pass', () => ({ ...PASS, task: 'count', runMs: 7 }));
+    publish('ctxfold:compaction', () => COMPACTION);
+    publish('ctxfold:pass', () => PASS);
+    publish('ctxfold:preflight', () => WINDOW);
+    publish('ctxfold:compaction', () => COMPACTION);
     const [first, second] = spans();
     expect(first?.attributes).toMatchObject({
       'ctxfold.worker.run_ms': 40,
@@ -245,11 +247,15 @@ describe('instrumentCtxfold', () => {
 
   it('keeps the time of compactions, windows and passes in seconds', async () => {
     const { points, metric } = watch();
-    publishCompaction(() => COMPACTION);
-    publishCompaction(() => COMPACTION);
-    publishPreflight(() => WINDOW);
-    publishPreflight(() => ({ ...WINDOW, outcome: 'failed', code: 'CONTEXT_WINDOW_EXCEEDED' }));
-    publishPass(() => PASS);
+    publish('ctxfold:compaction', () => COMPACTION);
+    publish('ctxfold:compaction', () => COMPACTION);
+    publish('ctxfold:preflight', () => WINDOW);
+    publish('ctxfold:preflight', () => ({
+      ...WINDOW,
+      outcome: 'failed',
+      code: 'CONTEXT_WINDOW_EXCEEDED',
+    }));
+    publish('ctxfold:pass', () => PASS);
     const step = { 'ctxfold.step': 'compressed', 'ctxfold.strategy': 'one-shot' };
     expect(await points('ctxfold.compaction.duration')).toEqual([
       [{ ...step, 'ctxfold.outcome': 'applied' }, 3],
@@ -269,7 +275,7 @@ describe('instrumentCtxfold', () => {
   it('has buckets that tell apart what takes a millisecond, a moment and a minute', async () => {
     const { metric } = watch();
     for (const durationMs of [1.5, 80, 60_500]) {
-      publishCompaction(() => ({ ...COMPACTION, durationMs }));
+      publish('ctxfold:compaction', () => ({ ...COMPACTION, durationMs }));
     }
     const data = await metric('ctxfold.compaction.duration');
     const { counts } = (data?.dataPoints[0]?.value as Histogram).buckets;
@@ -279,9 +285,9 @@ describe('instrumentCtxfold', () => {
   it('adds up the tokens that were reclaimed, and never tries to subtract', async () => {
     const { warn } = listenToDiag();
     const { points } = watch();
-    publishCompaction(() => COMPACTION);
-    publishCompaction(() => ({ ...COMPACTION, tokensAfter: 1_200 }));
-    publishCompaction(() => ({ ...COMPACTION, tokensAfter: 900 }));
+    publish('ctxfold:compaction', () => COMPACTION);
+    publish('ctxfold:compaction', () => ({ ...COMPACTION, tokensAfter: 1_200 }));
+    publish('ctxfold:compaction', () => ({ ...COMPACTION, tokensAfter: 900 }));
     expect(await points('ctxfold.tokens.reclaimed')).toEqual([
       [{ 'ctxfold.step': 'compressed', 'ctxfold.strategy': 'one-shot' }, 700],
     ]);
@@ -291,9 +297,9 @@ describe('instrumentCtxfold', () => {
   it('counts fallbacks by task and code', async () => {
     const { points } = watch();
     const fallback = { sessionId: 's1', task: 'count', attempts: 2, cause: '' } as const;
-    publishFallback(() => ({ ...fallback, code: 'WORKER_DIED' }));
-    publishFallback(() => ({ ...fallback, code: 'WORKER_DIED' }));
-    publishFallback(() => ({ ...fallback, code: 'UNKNOWN' }));
+    publish('ctxfold:fallback', () => ({ ...fallback, code: 'WORKER_DIED' }));
+    publish('ctxfold:fallback', () => ({ ...fallback, code: 'WORKER_DIED' }));
+    publish('ctxfold:fallback', () => ({ ...fallback, code: 'UNKNOWN' }));
     expect(await points('ctxfold.fallbacks')).toEqual([
       [{ 'ctxfold.task': 'count', 'error.type': 'WORKER_DIED' }, 2],
       [{ 'ctxfold.task': 'count', 'error.type': '_OTHER' }, 1],
@@ -303,9 +309,9 @@ describe('instrumentCtxfold', () => {
   it('counts misses of the cache by their cause', async () => {
     const { points } = watch();
     const miss = { sessionId: 's1', expectedTokens: 9_000, readTokens: 0 } as const;
-    publishCacheMiss(() => ({ ...miss, cause: 'edit' }));
-    publishCacheMiss(() => ({ ...miss, cause: 'edit' }));
-    publishCacheMiss(() => ({ ...miss, cause: 'expired' }));
+    publish('ctxfold:cache-miss', () => ({ ...miss, cause: 'edit' }));
+    publish('ctxfold:cache-miss', () => ({ ...miss, cause: 'edit' }));
+    publish('ctxfold:cache-miss', () => ({ ...miss, cause: 'expired' }));
     expect(await points('ctxfold.cache.misses')).toEqual([
       [{ 'ctxfold.cache.miss_cause': 'edit' }, 2],
       [{ 'ctxfold.cache.miss_cause': 'expired' }, 1],
@@ -314,10 +320,10 @@ describe('instrumentCtxfold', () => {
 
   it('stands beside another one, and ends alone, once', () => {
     const [first, second] = [watch(), watch()];
-    publishCompaction(() => COMPACTION);
+    publish('ctxfold:compaction', () => COMPACTION);
     first.stop();
     first.stop();
-    publishCompaction(() => COMPACTION);
+    publish('ctxfold:compaction', () => COMPACTION);
     expect(first.spans()).toHaveLength(1);
     expect(second.spans()).toHaveLength(2);
   });
@@ -338,7 +344,7 @@ describe('instrumentCtxfold', () => {
     const stop = instrumentCtxfold();
     onTestFinished(stop);
     expect(getTracer).toHaveBeenCalledWith('ctxfold');
-    expect(() => publishCompaction(() => COMPACTION)).not.toThrow();
+    expect(() => publish('ctxfold:compaction', () => COMPACTION)).not.toThrow();
   });
 
   it('tells diag of a tracer that throws, and nobody else', () => {
@@ -351,7 +357,7 @@ describe('instrumentCtxfold', () => {
       },
     } as unknown as Tracer;
     onTestFinished(instrumentCtxfold({ tracer, meter }));
-    publishCompaction(() => COMPACTION);
+    publish('ctxfold:compaction', () => COMPACTION);
     expect(error).toHaveBeenCalledWith(expect.stringContaining('ctxfold:compaction'), bug);
   });
 
@@ -364,7 +370,7 @@ describe('instrumentCtxfold', () => {
     });
     const { meter, points } = watch();
     onTestFinished(instrumentCtxfold({ tracer: failing as unknown as Tracer, meter }));
-    for (let turn = 0; turn < 5; turn += 1) publishCompaction(() => COMPACTION);
+    for (let turn = 0; turn < 5; turn += 1) publish('ctxfold:compaction', () => COMPACTION);
     expect(failing.startSpan).toHaveBeenCalledTimes(5);
     expect(error).toHaveBeenCalledTimes(1);
     // Once by the instruments of `watch` and once by these.
@@ -382,7 +388,7 @@ describe('instrumentCtxfold', () => {
     onTestFinished(instrumentCtxfold({ tracer, meter }));
     const accidents = vi.fn();
     process.once('uncaughtException', accidents);
-    publishCompaction(() => COMPACTION);
+    publish('ctxfold:compaction', () => COMPACTION);
     expect(accidents).not.toHaveBeenCalled();
     process.off('uncaughtException', accidents);
     expect(error).toHaveBeenCalledTimes(1);
@@ -405,10 +411,10 @@ describe('instrumentCtxfold', () => {
           expect(error, name).toBeInstanceOf(TypeError);
           expect((error as Error).message, name).toMatch(/^Expected a (?:tracer|meter)/);
         }
-        publishPass(() => PASS);
-        publishCompaction(() => COMPACTION);
-        publishFallback(() => ({ task: 'compress', code: 'UNKNOWN' }) as never);
-        publishPreflight(() => WINDOW);
+        publish('ctxfold:pass', () => PASS);
+        publish('ctxfold:compaction', () => COMPACTION);
+        publish('ctxfold:fallback', () => ({ task: 'compress', code: 'UNKNOWN' }) as never);
+        publish('ctxfold:preflight', () => WINDOW);
         stop();
       }
     }

@@ -131,7 +131,7 @@ describe('a gateway', () => {
         const isDescribed = components.schemas.CompactRequest.anyOf.some(({ required }) =>
           required.every((name) => name in given),
         );
-        const body = JSON.stringify({ model: null, contextLimit: null, ...given });
+        const body = JSON.stringify({ format: null, model: null, contextLimit: null, ...given });
         const { status } = await world.send('/ctxfold/compact', { body });
         expect([given, status]).toEqual([given, isDescribed ? 200 : 400]);
       }

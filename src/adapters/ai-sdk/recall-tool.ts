@@ -2,11 +2,11 @@
 // model as text, and are never thrown.
 
 import type { Compactor } from '../../main/compactor.js';
+import { isNotInRemovalLog } from '../../main/removal-log/removal-log-errors.js';
 import type { RestoredResponse } from '../../main/removal-log/restore.js';
 import type { RestoreOptions } from '../../main/removal-log/restore-latest.js';
 import { assertSessionScope } from '../../main/removal-log/session-scope.js';
 import type { Session } from '../../main/session.js';
-import { CtxfoldError } from '../../shared/errors.js';
 import { kindOf } from '../../shared/misuse.js';
 import {
   adviceForAbsent,
@@ -150,7 +150,6 @@ function originalOf({ response: { result, error } }: RestoredResponse): unknown 
 }
 
 function adviceFor(thrown: unknown, id: string): string {
-  const isAbsent = thrown instanceof CtxfoldError && thrown.code === 'NOT_IN_REMOVAL_LOG';
-  if (isAbsent) return adviceForAbsent(id);
+  if (isNotInRemovalLog(thrown)) return adviceForAbsent(id);
   return `The original of ${shownId(id)} cannot be read just now. Run the tool again if you need its result.`;
 }

@@ -20,11 +20,7 @@ const SIGNED_WARNING =
  *
  * @param send sends all other requests
  */
-export function editingFetch(
-  sendEdited: SendEdited,
-  send: Fetch,
-  logger: Logger,
-): Fetch {
+export function editingFetch(sendEdited: SendEdited, send: Fetch, logger: Logger): Fetch {
   return (input, init) => {
     // The body of a `Request` is a stream, not a string.
     if (typeof init?.body !== 'string' || input instanceof Request) return send(input, init);

@@ -4,32 +4,35 @@ import type { InputSums, Money, TokenPair } from '../replay/money.js';
 import type { Speaker } from '../../index.js';
 import type { TranscriptFormat } from '../../transcripts.js';
 import type { Subject } from '../measure/call-subject.js';
-import type { Category, ToolShare } from '../measure/composition.js';
+import type { Category, ToolDifference } from '../measure/composition.js';
 import type { RuleTotal, WarningGroup } from '../replay/replay-report.js';
 import type { UnreadFile } from '../replay/session-files.js';
 
-/** Reasons for which content stays in the history, in the order of reports. */
-export const STAY_REASONS = [
-  'user-text',
-  'newest-inclusion',
-  'assistant-text',
-  'thinking',
-  'open-call',
-  'write',
-  'current-read',
-  'newest-result',
-  'recent-result',
-  'small-result',
-  'waiting-result',
-  'shortened-result',
-  'pruned-result',
-  'other-call',
-  'media',
-  'summary',
-  'other',
-] as const;
+/** Reasons for which content stays in the history, in the order of reports: named in the table of reasons, and beside an entry. */
+export const STAY_REASON_NAMES = {
+  'user-text': ['user text', 'from the user'],
+  'newest-inclusion': ['newest inclusion of each file', 'newest inclusion'],
+  'assistant-text': ['assistant text', 'from the model'],
+  thinking: ['reasoning', 'reasoning'],
+  'open-call': ['protected: calls without a result yet', 'awaits its result'],
+  write: ['writes: the record of what changed', 'a write'],
+  'current-read': ['reads of files not written since', 'no later write'],
+  'newest-result': ['the newest results of other tools', 'among the newest'],
+  'recent-result': ['calls whose result is in use', 'result in use'],
+  'small-result': ['calls whose result is too small to prune', 'small result'],
+  'waiting-result': ['unused results that leave when that pays', 'leaves when it pays'],
+  'shortened-result': ['calls whose old result is an excerpt', 'an excerpt'],
+  'pruned-result': ['calls whose old result is a pointer', 'already pruned'],
+  'other-call': ['other tools: no write makes them stale', 'no rule applies'],
+  media: ['images and other media', 'media'],
+  summary: ['summaries', 'summary'],
+  other: ['unknown content', 'not examined'],
+} as const;
 
-export type StayReason = (typeof STAY_REASONS)[number];
+export type StayReason = keyof typeof STAY_REASON_NAMES;
+
+/** All reasons in the order of reports. */
+export const STAY_REASONS = Object.keys(STAY_REASON_NAMES) as readonly StayReason[];
 
 /** Figures of one category. */
 export interface CategoryFigures {
@@ -46,12 +49,7 @@ export interface ResultFigures extends Subject {
 }
 
 /** Figures of one tool. */
-export interface ToolFigures extends ToolShare {
-  readonly tool: string;
-  /** Tokens of the tool's calls that are gone at the end; at most `callTokens`. */
-  readonly reclaimedCallTokens: number;
-  /** Tokens of its results that are gone at the end; at most `resultTokens`. */
-  readonly reclaimedResultTokens: number;
+export interface ToolFigures extends ToolDifference {
   /** `null` without results. */
   readonly largestResult: ResultFigures | null;
 }

@@ -1,5 +1,6 @@
 // Renders the tables of an analysis: by category, tool, rule, reason and session.
 
+import { STAY_REASON_NAMES } from './analysis-report.js';
 import type {
   AnalysisFigures,
   AnalysisReport,
@@ -7,11 +8,10 @@ import type {
   SessionAnalysis,
   StayFigures,
   StayingEntry,
-  StayReason,
 } from './analysis-report.js';
 import { itemsOf } from '../measure/attribution.js';
 import type { Subject } from '../measure/call-subject.js';
-import type { Category } from '../measure/composition.js';
+import { CATEGORY_NAMES } from '../measure/composition.js';
 import {
   MIN_SUBJECT_LENGTH,
   renderSessions,
@@ -30,17 +30,6 @@ import {
   wrap,
 } from '../terminal/text-layout.js';
 import type { Layout } from '../terminal/terminal-layout.js';
-
-const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
-  'user-text': 'user text',
-  'assistant-text': 'assistant text',
-  thinking: 'thinking',
-  'tool-call': 'tool calls',
-  'tool-result': 'tool results',
-  media: 'media',
-  summary: 'summaries',
-  other: 'other',
-};
 
 const BAR_WIDTH = 16;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
@@ -137,32 +126,11 @@ function aboutExample(example: { readonly tool: string | null } & Subject, lengt
   return tool + subjectText(example, Math.max(MIN_SUBJECT_LENGTH, length - columnsOf(tool)));
 }
 
-/** Names of the reasons: for the table of reasons, and beside a single entry. */
-const REASONS: Readonly<Record<StayReason, readonly [name: string, short: string]>> = {
-  'user-text': ['user text', 'from the user'],
-  'newest-inclusion': ['newest inclusion of each file', 'newest inclusion'],
-  'assistant-text': ['assistant text', 'from the model'],
-  thinking: ['reasoning', 'reasoning'],
-  'open-call': ['protected: calls without a result yet', 'awaits its result'],
-  write: ['writes: the record of what changed', 'a write'],
-  'current-read': ['reads of files not written since', 'no later write'],
-  'newest-result': ['the newest results of other tools', 'among the newest'],
-  'recent-result': ['calls whose result is in use', 'result in use'],
-  'small-result': ['calls whose result is too small to prune', 'small result'],
-  'waiting-result': ['unused results that leave when that pays', 'leaves when it pays'],
-  'shortened-result': ['calls whose old result is an excerpt', 'an excerpt'],
-  'pruned-result': ['calls whose old result is a pointer', 'already pruned'],
-  'other-call': ['other tools: no write makes them stale', 'no rule applies'],
-  media: ['images and other media', 'media'],
-  summary: ['summaries', 'summary'],
-  other: ['unknown content', 'not examined'],
-};
-
 /** Renders what stays, by reason. */
 export function renderStays({ stays, tokens }: AnalysisFigures, layout: Layout): readonly string[] {
   const { paint } = layout;
   const rows = stays.map((figures: StayFigures) => [
-    REASONS[figures.reason][0],
+    STAY_REASON_NAMES[figures.reason][0],
     formatCount(figures.items),
     formatCount(figures.tokens),
     formatShare(figures.tokens, tokens.without),
@@ -185,7 +153,7 @@ export function renderLargestStaying(
       entry.tool === null ? CATEGORY_NAMES[entry.category] : printable(entry.tool),
       MAX_TOOL_LENGTH,
     ),
-    REASONS[entry.reason][1],
+    STAY_REASON_NAMES[entry.reason][1],
   ]);
   const head = ['tokens', 'index', 'largest that stay', 'why'];
   return renderWithSubjects(head, rows, entries, layout, ['right', 'right', 'left', 'left']);

@@ -1,10 +1,13 @@
 // Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure functions.
 
-import type { IContent } from '../../index.js';
-import { CATEGORIES, compositionOf, sharesOf } from '../measure/composition.js';
+import type { ContentBlock, IContent } from '../../index.js';
+import { CATEGORIES, compositionOf, sharesOf, toolDifferences } from '../measure/composition.js';
 import type { Composition } from '../measure/composition.js';
-import { addTo, sumOf } from '../measure/aggregate.js';
-import { reclaimedBy } from '../replay/edit-row.js';
+import { NO_SUBJECT, shortExcerpt } from '../measure/call-subject.js';
+import type { Subject } from '../measure/call-subject.js';
+import { callOf } from '../measure/entry-difference.js';
+import { addTo } from '../measure/aggregate.js';
+import { reclaimedBy, textOf } from '../replay/edit-row.js';
 import type { Recording } from '../replay/recording.js';
 import { stopMessage } from '../replay/replay-report.js';
 import { STAY_REASONS } from './analysis-report.js';
@@ -20,7 +23,6 @@ import type {
 } from './analysis-report.js';
 import { EXAMPLES_PER_RULE } from './analysis-totals.js';
 import { explainStays } from './analysis-retention.js';
-import { copiedSubject, subjectOfBlock } from './analysis-subjects.js';
 
 const LARGEST_STAYING = 5;
 
@@ -56,7 +58,7 @@ export function analyzeRecording(recording: Recording): SessionAnalysis {
     format: report.format,
     entries: report.entries,
     modelCalls: report.modelCalls.length,
-    tokens: { without: sumOf(added, tokensOf), with: sumOf(left, ({ entry }) => tokensOf(entry)) },
+    tokens: report.tokens,
     end: report.end.tokens,
     input: report.input,
     money: report.money,
@@ -88,24 +90,16 @@ function toolFigures(
   after: Composition,
   largest: ReadonlyMap<string, ResultFigures>,
 ): readonly ToolFigures[] {
-  return Array.from(before.byTool, ([tool, share]) => {
-    const left = after.byTool.get(tool);
-    return {
-      tool,
-      ...share,
-      // An edit changes how an entry's tokens are split over its blocks, so a tool's share can appear to grow.
-      reclaimedCallTokens: Math.max(0, share.callTokens - (left?.callTokens ?? 0)),
-      reclaimedResultTokens: Math.max(0, share.resultTokens - (left?.resultTokens ?? 0)),
-      largestResult: largest.get(tool) ?? null,
-    };
-  }).sort((a, b) => b.resultTokens - a.resultTokens);
+  return toolDifferences(before, after)
+    .map((tool) => ({ ...tool, largestResult: largest.get(tool.tool) ?? null }))
+    .sort((a, b) => b.resultTokens - a.resultTokens);
 }
 
 function largestResults({ lives }: Recording): ReadonlyMap<string, ResultFigures> {
   const largest = new Map<string, ResultFigures>();
   for (const { tool, tokens, subject } of lives) {
     if (tokens <= (largest.get(tool)?.tokens ?? -1)) continue;
-    largest.set(tool, { tokens, ...copiedSubject(subject) });
+    largest.set(tool, { tokens, ...(subject ?? NO_SUBJECT) });
   }
   return largest;
 }
@@ -117,7 +111,7 @@ function ruleReports({ report, rows }: Recording): readonly RuleReport[] {
       .filter((row) => row.rule === total.rule && reclaimedBy(row) > 0)
       .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
       .slice(0, EXAMPLES_PER_RULE)
-      .map((row) => ({ tool: row.tool, ...copiedSubject(row.subject), tokens: reclaimedBy(row) })),
+      .map((row) => ({ tool: row.tool, ...(row.subject ?? NO_SUBJECT), tokens: reclaimedBy(row) })),
   }));
 }
 
@@ -158,4 +152,12 @@ function largestStaying(
         },
       ];
     });
+}
+
+/** Returns what a block is about: what its call is, or the start of its text. */
+function subjectOfBlock(block: ContentBlock, ofCalls: ReadonlyMap<string, Subject>): Subject {
+  const { callId } = callOf(block);
+  if (callId !== null) return ofCalls.get(callId) ?? NO_SUBJECT;
+  const path = block.type === 'media' ? (block.filename ?? null) : null;
+  return { path, excerpt: shortExcerpt(textOf(block)) };
 }

@@ -4,7 +4,7 @@
 import { Command, Option } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { failOf, wholeNumber } from '../terminal/options.js';
-import { SESSION_HELP, SHARED_OPTIONS } from '../replay/replay-command.js';
+import { addJsonOptions, addSessionOptions, SESSION_HELP } from '../replay/replay-command.js';
 import type { ReplayArguments } from '../replay/replay-command.js';
 
 /** Parsed options of `analyze`. */
@@ -31,16 +31,13 @@ ${EXIT_CODES_HELP}`;
 
 /** Creates the command. A run that completes passes its exit code to `onExit`. */
 export function createAnalyzeCommand(onExit: (code: number) => void): Command {
-  return new Command('analyze')
+  const command = new Command('analyze')
     .description(
       'Plays recorded agent sessions as replay does, and shows what they consist of, by category and ' +
         'by tool, what each rule removes, and what stays and why. Tokens are counted, not ' +
         'estimated. Nothing leaves the machine.',
     )
     .argument('<path>', SESSION_HELP)
-    .addOption(SHARED_OPTIONS.format)
-    .addOption(SHARED_OPTIONS.contextLimit)
-    .addOption(SHARED_OPTIONS.recency)
     .option(
       '--explain <index>',
       'show only why one entry of a session stays or goes; entries count from 0',
@@ -51,16 +48,8 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
         '--suggest',
         'print the configuration that reaches these figures, ready to paste',
       ).conflicts(['json', 'explain']),
-    )
-    .addOption(SHARED_OPTIONS.workspace)
-    .option(
-      '--threads <n>',
-      'worker threads (default: the available CPU cores, up to 8)',
-      wholeNumber(1, 64),
-    )
-    .addOption(SHARED_OPTIONS.price)
-    .addOption(SHARED_OPTIONS.json)
-    .addOption(SHARED_OPTIONS.noRedact)
+    );
+  return addJsonOptions(addSessionOptions(command, 'the available CPU cores, up to 8'))
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (path: string, given: AnalyzeArguments, command: Command) => {
       const { runAnalyze } = await import('./run-analyze.js');

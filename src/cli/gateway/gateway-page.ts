@@ -7,10 +7,7 @@ import { contentPolicy, pageDocument, readPageAssets } from '../report/page-docu
 
 /** Reads the built script and returns the page. */
 export async function gatewayPage(): Promise<GatewayPage> {
-  const assets = await readPageAssets(
-    new URL('./client.json', import.meta.url),
-    new URL('./gateway.css', import.meta.url),
-  );
+  const assets = await readPageAssets(new URL('./client.json', import.meta.url));
   return {
     html: pageDocument({ title: 'ctxfold gateway', body: body(), footer: FOOTER }, assets),
     contentSecurityPolicy: contentPolicy(assets, "connect-src 'self'", "frame-ancestors 'none'"),

@@ -43,7 +43,7 @@ export function itemsOf(rule: ReclaimRule): string {
 
 /**
  * The part of an edit that one rule made. It reclaimed the tokens of `before` minus those of `after`, with 0 for `null`. Over
- * all attributions of an edit, these differences sum up to the reduction of the history, except for stripped reasoning.
+ * all attributions of an edit, these differences sum up to the reduction of the history.
  */
 export interface Attribution {
   readonly rule: ReclaimRule;
@@ -89,25 +89,22 @@ function attributeChange(
   why: ExplainBlock,
 ): readonly Attribution[] {
   const differences = blockDifferences(before.blocks, after?.blocks ?? []);
-  const rest = differences.find(({ tool }) => tool === null);
-  const ofTools = differences.filter(({ tool }) => tool !== null);
   if (before.speaker === 'human')
     return [attributeInclusions(before, after, differences, edits, why)];
-  // Reasoning and blank text that leave with the calls of their entry count for the first call. A change without calls and
-  // responses, such as stripped reasoning, is attributed to no rule.
-  const [first, ...others] = ofTools;
+  const [first, ...others] = differences;
   if (first === undefined) return [];
-  const widened =
-    rest === undefined
-      ? first
-      : {
-          ...first,
-          before: [...first.before, ...rest.before],
-          after: [...first.after, ...rest.after],
-        };
+  // Reasoning and blank text that leave with the calls of their entry count for the first call.
+  const parts = [first, ...others.filter(({ tool }) => tool === null)];
+  const widened = {
+    tool: first.tool,
+    before: parts.flatMap((part) => part.before),
+    after: parts.flatMap((part) => part.after),
+  };
   return [
     attributeTool(widened, before, after === null, edits, why),
-    ...others.map((difference) => attributeTool(difference, before, false, edits, why)),
+    ...others
+      .filter(({ tool }) => tool !== null)
+      .map((difference) => attributeTool(difference, before, false, edits, why)),
   ];
 }
 

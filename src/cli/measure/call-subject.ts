@@ -1,4 +1,5 @@
-// The subject of a tool call for display: its path, or else its most informative parameter.
+// The subject of a tool call for display: its path, or else its most informative parameter. All texts are copied: V8's
+// substrings reference their parent, so a slice would keep the whole string in memory as long as a report exists.
 
 import type { FileUse, ToolCallBlock, ToolCatalog } from '../../index.js';
 import { patchedPaths } from '../../density.js';
@@ -14,16 +15,18 @@ export interface Subject {
   readonly excerpt: string | null;
 }
 
+export const NO_SUBJECT: Subject = { path: null, excerpt: null };
+
 const PATH_KEYS = ['file_path', 'absolute_path', 'notebook_path', 'path', 'filename'];
 const PATH_LIST_KEYS = ['paths', 'files', 'include'];
 const TELLING_KEYS = ['command', 'cmd', 'commands', 'pattern', 'query', 'url', 'prompt'];
-const MAX_PARAMETER_LENGTH = 200;
+const MAX_EXCERPT_LENGTH = 200;
 
 /** Returns the subject of a call. Tries the parameter keys of the agent's tool catalog first, then common keys. */
 export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): Subject {
   const { name, parameters } = call;
-  if (typeof parameters === 'string') return { path: null, excerpt: clipped(parameters) };
-  if (typeof parameters !== 'object' || parameters === null) return { path: null, excerpt: null };
+  if (typeof parameters === 'string') return { path: null, excerpt: shortExcerpt(parameters) };
+  if (typeof parameters !== 'object' || parameters === null) return NO_SUBJECT;
   const values = parameters as Readonly<Record<string, unknown>>;
   const uses = (Object.hasOwn(catalog, name) ? (catalog[name] ?? []) : []).filter(
     (use): use is FileUse => use.access === 'read' || use.access === 'write',
@@ -34,16 +37,16 @@ export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): Subjec
     firstText(values, [...keys('pathKeys'), ...PATH_KEYS]) ??
     namePaths(patchedPaths(firstText(values, keys('patchKeys')) ?? '')) ??
     namePaths(firstList(values, [...keys('pathListKeys'), ...PATH_LIST_KEYS]));
-  if (path !== null) return { path, excerpt: null };
+  if (path !== null) return { path: copyOf(path), excerpt: null };
   const words = firstText(values, TELLING_KEYS) ?? firstList(values, TELLING_KEYS).join(' ');
-  return { path: null, excerpt: clipped(words === '' ? anyText(values) : words) };
+  return { path: null, excerpt: shortExcerpt(words === '' ? anyText(values) : words) };
 }
 
 /** Returns the first path, followed by the number of other distinct paths, as in `src/a.ts +2`; `null` without paths. */
 export function namePaths(paths: readonly string[]): string | null {
   const [first, ...more] = new Set(paths);
   if (first === undefined) return null;
-  return more.length === 0 ? first : `${first} +${more.length}`;
+  return copyOf(more.length === 0 ? first : `${first} +${more.length}`);
 }
 
 function firstText(
@@ -74,6 +77,12 @@ function anyText(values: Readonly<Record<string, unknown>>): string {
   return Object.values(values).find((value): value is string => typeof value === 'string') ?? '';
 }
 
-function clipped(text: string): string | null {
-  return text === '' ? null : text.slice(0, MAX_PARAMETER_LENGTH);
+/** Returns the start of a text; `null` if it is blank. */
+export function shortExcerpt(text: string): string | null {
+  const start = text.trimStart().slice(0, MAX_EXCERPT_LENGTH);
+  return start === '' ? null : copyOf(start);
+}
+
+function copyOf(text: string): string {
+  return Array.from(text).join('');
 }

@@ -7,18 +7,21 @@ import { addTo, sumOf } from './aggregate.js';
 import { callOf } from './entry-difference.js';
 
 /** Categories of blocks, in the order of reports. */
-export const CATEGORIES = [
-  'user-text',
-  'assistant-text',
-  'thinking',
-  'tool-call',
-  'tool-result',
-  'media',
-  'summary',
-  'other',
-] as const;
+export const CATEGORY_NAMES = {
+  'user-text': 'user text',
+  'assistant-text': 'assistant text',
+  thinking: 'thinking',
+  'tool-call': 'tool calls',
+  'tool-result': 'tool results',
+  media: 'media',
+  summary: 'summaries',
+  other: 'other',
+} as const;
 
-export type Category = (typeof CATEGORIES)[number];
+export type Category = keyof typeof CATEGORY_NAMES;
+
+/** All categories in the order of reports. */
+export const CATEGORIES = Object.keys(CATEGORY_NAMES) as readonly Category[];
 
 /** Figures of one tool. */
 export interface ToolShare {
@@ -92,6 +95,32 @@ export function compositionOf(
   const composition = new Composition();
   for (const entry of entries) composition.add(entry, tokensOf(entry));
   return composition;
+}
+
+/** What edits removed of one tool. */
+export interface ToolDifference extends ToolShare {
+  readonly tool: string;
+  /** Tokens of the tool's calls that are gone; at most `callTokens`. */
+  readonly reclaimedCallTokens: number;
+  /** Tokens of its results that are gone; at most `resultTokens`. */
+  readonly reclaimedResultTokens: number;
+}
+
+/** Compares the tools of a history before and after edits. */
+export function toolDifferences(
+  before: Composition,
+  after: Composition,
+): readonly ToolDifference[] {
+  return Array.from(before.byTool, ([tool, share]) => {
+    const left = after.byTool.get(tool);
+    return {
+      tool,
+      ...share,
+      // An edit changes how an entry's tokens are split over its blocks, so a tool's share can appear to grow.
+      reclaimedCallTokens: Math.max(0, share.callTokens - (left?.callTokens ?? 0)),
+      reclaimedResultTokens: Math.max(0, share.resultTokens - (left?.resultTokens ?? 0)),
+    };
+  });
 }
 
 /**

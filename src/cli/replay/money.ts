@@ -4,7 +4,12 @@
 import { MODEL_PRICES_DATE, modelPrice } from '../../index.js';
 import type { CostReport, IContent, ModelPrice, RequestTokens } from '../../index.js';
 import { sumOf, sumsOf } from '../measure/aggregate.js';
-import { formatCount, formatNumberOf, formatShare } from '../terminal/text-layout.js';
+import {
+  formatDollars,
+  formatNumberOf,
+  formatSaving,
+  formatShare,
+} from '../terminal/text-layout.js';
 import type { Fail } from '../terminal/options.js';
 
 /** Tokens of a session without and with ctxfold. */
@@ -163,21 +168,6 @@ function listedOn(prices: readonly UsedPrice[]): string {
 
 function nameOf({ price: { name, input, cacheRead, cacheWrite } }: UsedPrice): string {
   return `${name === '' ? '' : `${name} `}$${input} input, $${cacheRead} cache read, $${cacheWrite} cache write`;
-}
-
-/** `$12.30`, `$0.0042`, `−$1.00`: at least two significant digits. */
-export function formatDollars(dollars: number): string {
-  if (dollars < 0) return `−${formatDollars(-dollars)}`;
-  const digits =
-    dollars === 0 || dollars >= 0.095 ? 2 : Math.min(6, 1 - Math.floor(Math.log10(dollars)));
-  return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
-}
-
-/** `60 % less`, `3 % more`, `the same` */
-export function formatSaving(without: number, left: number): string {
-  const share = without === 0 ? 0 : (without - left) / without;
-  if (Math.abs(share) < 0.005) return 'the same';
-  return `${formatCount(Math.abs(share) * 100)} % ${share > 0 ? 'less' : 'more'}`;
 }
 
 /** Matches dollars per million tokens: `input`, `input/cacheRead` or `input/cacheRead/cacheWrite`, such as `3/0.3/3.75`. */

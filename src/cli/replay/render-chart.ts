@@ -3,8 +3,7 @@
 
 import type { TokenPair } from './money.js';
 import { formatCompact } from '../terminal/text-layout.js';
-import type { Layout } from '../terminal/terminal-layout.js';
-import type { Paint } from '../terminal/text-layout.js';
+import type { Layout, Paint } from '../terminal/terminal-layout.js';
 
 const ROWS = 10;
 

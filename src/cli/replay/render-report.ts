@@ -1,16 +1,23 @@
 // Renders the report of a replay as text.
 
-import { sumOf } from '../measure/aggregate.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import { stopMessage } from './replay-report.js';
 import type { ReplayReport, ReplaySettings, WarningGroup } from './replay-report.js';
 import { moneySentences } from './money.js';
 import { renderChart } from './render-chart.js';
-import { renderRun } from './render-run.js';
+import { runFacts, sessionFacts, windowNotices } from './report-facts.js';
 import { renderLargest, renderTokens, renderTotals } from './render-tables.js';
 import { reportHead, sectionsText } from '../terminal/terminal-layout.js';
 import type { Layout } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
-import { formatCount, formatNumberOf, marked, moreLines, wrap } from '../terminal/text-layout.js';
+import {
+  formatCount,
+  formatNumberOf,
+  joined,
+  marked,
+  moreLines,
+  wrap,
+} from '../terminal/text-layout.js';
 
 /** Returns the report as text that ends with a line break. */
 export function renderReport(report: ReplayReport, layout: Layout): string {
@@ -24,23 +31,14 @@ export function renderReport(report: ReplayReport, layout: Layout): string {
 }
 
 function headline(report: ReplayReport, layout: Layout): readonly string[] {
-  const { file, format, entries, playedEntries, modelCalls } = report;
-  const played = playedEntries < entries ? `${formatCount(playedEntries)} of ` : '';
-  const facts = [
-    format,
-    played + formatNumberOf(entries, 'entry', 'entries'),
-    formatNumberOf(modelCalls.length, 'model call'),
-    ...settingsOf(report.settings),
-  ];
-  return reportHead('replay', file, facts, layout);
+  const facts = [...sessionFacts(report), ...settingsOf(report.settings)];
+  return reportHead('replay', report.file, facts, layout);
 }
 
 function settingsOf(settings: ReplaySettings): readonly string[] {
   const { threshold, preserveThreshold, topPreserveThreshold, recencyRetention, threads } =
     settings;
   return [
-    `context window ${formatCount(settings.contextLimit)}`,
-    settings.strategy,
     ...summarizerOf(settings),
     ...(threshold === null ? [] : [`threshold ${threshold}`]),
     ...(preserveThreshold === null ? [] : [`preserve threshold ${preserveThreshold}`]),
@@ -62,7 +60,7 @@ function summarizerOf({ summarizer }: ReplaySettings): readonly string[] {
 
 function figures(report: ReplayReport, layout: Layout): readonly (readonly string[])[] {
   const { width } = layout;
-  const { reclaimed, largest, end } = report;
+  const { reclaimed, largest, tokens } = report;
   return [
     renderTokens(report, layout),
     moneySentences(report.money, [report.money.price]).flatMap((text) => wrap(text, width)),
@@ -70,7 +68,7 @@ function figures(report: ReplayReport, layout: Layout): readonly (readonly strin
     chart(report, layout),
     ...(reclaimed.length === 0
       ? [wrap('Nothing was stale and no compression was due: the history is unchanged.', width)]
-      : [renderTotals(reclaimed, end.tokens.without, layout)]),
+      : [renderTotals(reclaimed, tokens.without, layout)]),
     ...(largest.length === 0 ? [] : [renderLargest(largest, layout)]),
     renderRun(report, layout),
   ];
@@ -78,19 +76,9 @@ function figures(report: ReplayReport, layout: Layout): readonly (readonly strin
 
 /** Renders what the numbers mean for the context window. */
 function verdict(report: ReplayReport, { width, paint }: Layout): readonly string[] {
-  const { firstCallOverLimit, modelCalls, settings } = report;
-  const sentences: string[] = [];
-  const stop = stopMessage(report);
-  if (stop !== null) {
-    sentences.push(`Stopped before model call ${modelCalls.length + 1}: ${printable(stop)}`);
-  }
-  if (firstCallOverLimit !== null) {
-    sentences.push(
-      `Without ctxfold, model call ${firstCallOverLimit} would not have fitted the window of ` +
-        `${formatCount(settings.contextLimit)} tokens.`,
-    );
-  }
-  return sentences.flatMap((text) => wrap(text, width)).map((line) => paint('yellow', line));
+  return windowNotices(report, stopMessage(report))
+    .flatMap((text) => wrap(printable(text), width))
+    .map((line) => paint('yellow', line));
 }
 
 /** Width of title and legend on one line. */
@@ -106,6 +94,27 @@ function chart({ modelCalls }: ReplayReport, layout: Layout): readonly string[] 
   const legend = `${paint('cyan', '█')} sent with ctxfold  ${paint('dim', '░')} sent without`;
   const title = paint('dim', 'tokens per model call');
   return [...(width < LEGEND_WIDTH ? [title, legend] : [`${title}   ${legend}`]), ...lines];
+}
+
+const LABEL_WIDTH = 12;
+const MAX_FAILURES = 3;
+
+/** Renders how the replay went. */
+function renderRun(report: ReplayReport, { width, paint }: Layout): readonly string[] {
+  const kinds = Array.from(groupBy(report.failures, printable), ([message, { length }]) =>
+    length === 1 ? message : `${message} (${formatCount(length)} times)`,
+  );
+  const facts = [
+    ...runFacts(report),
+    ...kinds.slice(0, MAX_FAILURES).map((kind) => ['failure', [kind]] as const),
+  ];
+  return [
+    paint('dim', 'run'),
+    ...facts.flatMap(([label, those]) =>
+      marked(label.padEnd(LABEL_WIDTH), joined(those, width - LABEL_WIDTH)),
+    ),
+    ...moreLines(kinds.length - MAX_FAILURES, 'more', LABEL_WIDTH, width),
+  ];
 }
 
 const MAX_WARNINGS = 8;

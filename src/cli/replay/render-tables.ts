@@ -2,9 +2,9 @@
 
 import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import Table from 'cli-table3';
 import { sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
+import { NO_SUBJECT } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
 import type { ReclaimedItem, ReplayReport, RuleTotal } from './replay-report.js';
 import type { TokenPair } from './money.js';
@@ -24,7 +24,7 @@ import type { Layout } from '../terminal/terminal-layout.js';
 /** Renders the tokens at the end and over all calls, without and with ctxfold. */
 export function renderTokens(report: ReplayReport, layout: Layout): readonly string[] {
   const { paint } = layout;
-  const { end, input, summarizer } = report;
+  const { end, tokens, input, summarizer } = report;
   const row = (name: string, { without, with: left }: TokenPair): readonly string[] => [
     name,
     formatCount(without),
@@ -33,6 +33,8 @@ export function renderTokens(report: ReplayReport, layout: Layout): readonly str
   ];
   const head = ['tokens', 'without', 'with', 'saved'];
   const rows = [
+    // A session that the agent compacted by itself ends with a part of its history.
+    ...(tokens.without === end.tokens.without ? [] : [row('history, in all', tokens)]),
     row('history at the end', end.tokens),
     row('sent, all model calls', input),
     ...(summarizer.requests === 0
@@ -98,7 +100,7 @@ const STACKED_MARGIN = 10;
 
 /** Returns the end of a path, or else the start of an excerpt. */
 export function subjectText(subject: Subject | null, maxLength: number): string {
-  const { path, excerpt } = subject ?? { path: null, excerpt: null };
+  const { path, excerpt } = subject ?? NO_SUBJECT;
   return path === null
     ? shortenEnd(printable(excerpt ?? ''), maxLength)
     : shortenStart(printable(path), maxLength);
@@ -146,18 +148,19 @@ const GAP = '  ';
 
 /** Returns the width of a table in columns, with a gap behind it. */
 function tableWidth(rows: readonly (readonly string[])[]): number {
-  return sumOf(
-    (rows[0] ?? []).keys(),
-    (column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))) + GAP.length,
+  return sumOf(widthsOf(rows), (width) => width + GAP.length);
+}
+
+/** Returns the width of each column. */
+function widthsOf(rows: readonly (readonly string[])[]): readonly number[] {
+  return (rows[0] ?? []).map((_, at) =>
+    Math.max(...rows.map((row) => shownColumns(row[at] ?? ''))),
   );
 }
 
-const NO_LINES = {
-  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '' },
-  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
-  ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '' },
-  middle: GAP,
-};
+function shownColumns(cell: string): number {
+  return columnsOf(stripVTControlCharacters(cell));
+}
 
 /**
  * Renders a table without borders and with a dim head. If it is wider than `width`, each row becomes its first left-aligned
@@ -172,20 +175,18 @@ export function renderTable(
   aligns: readonly ('left' | 'right')[] = ['left'],
 ): readonly string[] {
   const { width, paint } = layout;
-  const table = new Table({
-    chars: NO_LINES,
-    colAligns: head.map((_, at) => aligns[at] ?? 'right'),
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
-  });
-  table.push(
-    head.map((name) => paint('dim', name)),
-    ...rows.map((row) => [...row]),
+  const all = [head.map((name) => paint('dim', name)), ...rows];
+  const widths = widthsOf(all);
+  const lines = all.map((row) =>
+    row
+      .map((cell, at) => {
+        const space = ' '.repeat((widths[at] ?? 0) - shownColumns(cell));
+        return aligns[at] === 'left' ? cell + space : space + cell;
+      })
+      .join(GAP)
+      .trimEnd(),
   );
-  const lines = table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd());
-  const fits = lines.every((line) => columnsOf(stripVTControlCharacters(line)) <= width);
+  const fits = lines.every((line) => shownColumns(line) <= width);
   return fits ? lines : stacked(head, rows, Math.max(0, aligns.indexOf('left')), layout);
 }
 

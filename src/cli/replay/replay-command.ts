@@ -40,40 +40,6 @@ export interface ReplayArguments extends PlayArguments {
 /** Help for the argument of commands that read sessions. */
 export const SESSION_HELP: string = 'a recorded session, a folder of them, or - for standard input';
 
-type SharedOption =
-  'format' | 'contextLimit' | 'recency' | 'workspace' | 'price' | 'json' | 'noRedact';
-
-/** Options that `replay` and `analyze` share. */
-export const SHARED_OPTIONS: Readonly<Record<SharedOption, Option>> = {
-  format: new Option(
-    '--format <name>',
-    'format of the file, or of all (default: detected)',
-  ).choices(TRANSCRIPT_FORMATS),
-  contextLimit: new Option(
-    '--context-limit <tokens>',
-    'context window of the model (default: that of the model the session names, 128000 if unknown)',
-  ).argParser(wholeNumber(1)),
-  recency: new Option(
-    '--recency <n>',
-    'keep only the newest n results of each tool (default: off)',
-  ).argParser(wholeNumber(1)),
-  workspace: new Option(
-    '--workspace <dir>',
-    'base of relative paths (default: as recorded, else the working directory)',
-  ).argParser(absolutePath),
-  price: new Option(
-    '--price <model or dollars>',
-    'price of input: a model id, or dollars per million tokens as input/read/write ' +
-      '(default: the prices of the recorded models)',
-  ),
-  json: new Option(
-    '--json',
-    'print one JSON document without content: figures, plain tool names and call ids; ' +
-      'no texts, parameters or working directory, and tags instead of paths',
-  ),
-  noRedact: new Option('--no-redact', 'with --json, show paths, parameters and the start of texts'),
-};
-
 const EXAMPLES_HELP = `
 Examples:
   ctxfold replay ~/.claude/projects/my-project/session.jsonl
@@ -100,9 +66,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
         'and nowhere else, to have it summarized.',
     )
     .argument('<path>', SESSION_HELP);
-  return addPlayOptions(command)
-    .addOption(SHARED_OPTIONS.json)
-    .addOption(SHARED_OPTIONS.noRedact)
+  return addJsonOptions(addPlayOptions(command))
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (path: string, given: ReplayArguments, command: Command) => {
       const { runReplay } = await import('./run-replay.js');
@@ -110,16 +74,56 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     });
 }
 
+/** Adds the options of commands that read sessions. */
+export function addSessionOptions(command: Command, threadsByDefault: string): Command {
+  return command
+    .addOption(
+      new Option('--format <name>', 'format of the file, or of all (default: detected)').choices(
+        TRANSCRIPT_FORMATS,
+      ),
+    )
+    .option(
+      '--context-limit <tokens>',
+      'context window of the model (default: that of the model the session names, 128000 if unknown)',
+      wholeNumber(1),
+    )
+    .option(
+      '--recency <n>',
+      'keep only the newest n results of each tool (default: off)',
+      wholeNumber(1),
+    )
+    .option(
+      '--workspace <dir>',
+      'base of relative paths (default: as recorded, else the working directory)',
+      absolutePath,
+    )
+    .option('--threads <n>', `worker threads (default: ${threadsByDefault})`, wholeNumber(1, 64))
+    .option(
+      '--price <model or dollars>',
+      'price of input: a model id, or dollars per million tokens as input/read/write ' +
+        '(default: the prices of the recorded models)',
+    );
+}
+
+/** Adds the options of commands that print JSON. */
+export function addJsonOptions(command: Command): Command {
+  return command
+    .option(
+      '--json',
+      'print one JSON document without content: figures, plain tool names and call ids; ' +
+        'no texts, parameters or working directory, and tags instead of paths',
+    )
+    .option('--no-redact', 'with --json, show paths, parameters and the start of texts');
+}
+
 /** Adds the options for playing a session. */
 export function addPlayOptions(command: Command): Command {
-  return command
-    .addOption(SHARED_OPTIONS.format)
+  return addSessionOptions(command, '1 or 2')
     .addOption(
       new Option('--strategy <name>', 'compression strategy')
         .choices(STRATEGY_CHOICES)
         .default('high-density'),
     )
-    .addOption(SHARED_OPTIONS.contextLimit)
     .option(
       '--threshold <share>',
       'compress at this share of the context window (default: depends on the strategy)',
@@ -135,17 +139,13 @@ export function addPlayOptions(command: Command): Command {
       'share of the entries, from the start, that middle-out leaves alone (default: 0.2)',
       share(true),
     )
-    .addOption(SHARED_OPTIONS.recency)
-    .addOption(SHARED_OPTIONS.workspace)
     .addOption(
       new Option('--offload <mode>', 'where work runs').choices(OFFLOAD_CHOICES).default('auto'),
     )
-    .option('--threads <n>', 'worker threads (default: 1 or 2)', wholeNumber(1, 64))
     .option(
       '--removal-log <file>',
       'append removed content to this file, as a session with a removal log does',
     )
-    .addOption(SHARED_OPTIONS.price)
     .option('--base-url <url>', 'server of the model that writes summaries: <url>/chat/completions')
     .option('--model <name>', 'the model that writes summaries')
     .option('--api-key-env <variable>', 'environment variable with the API key (default: no key)')

@@ -47,7 +47,7 @@ export type FittingReport = Omit<FittedEvent, 'changes'>;
 
 /** One preflight: the history after it, and what it did. */
 export interface PreflightReport {
-  /** Tokens of the history after the preflight, and of the current context without edits. */
+  /** Tokens of the history after the preflight, and of the agent's current context without edits. */
   readonly tokens: TokenPair;
   /** What the preflight removed, by rule. */
   readonly edits: readonly RuleTotal[];
@@ -163,16 +163,15 @@ export interface ReplayReport {
   readonly modelCalls: readonly ModelCall[];
   /** The preflight after the last entry, or the one in which the replay stopped. */
   readonly end: PreflightReport;
+  /** Tokens of all entries ever added, over all contexts, and of those that are left at the end of each context. */
+  readonly tokens: TokenPair;
   /** Input tokens of all model calls. */
   readonly input: TokenPair;
   /** The same input, with cache reads and dollars. */
   readonly money: Money;
   /** The first model call, or the preflight after the last, that would not have fitted without ctxfold, counted from 1. */
   readonly firstCallOverLimit: number | null;
-  /**
-   * What was removed, by rule, without rules that removed nothing. The tokens sum up to `end.tokens.without - end.tokens.with`
-   * if the session has one context and no reasoning was stripped.
-   */
+  /** What was removed, by rule, without rules that removed nothing. Sums up to `tokens.without - tokens.with`. */
   readonly reclaimed: readonly RuleTotal[];
   /** The largest removed items, largest first. */
   readonly largest: readonly ReclaimedItem[];

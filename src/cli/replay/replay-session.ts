@@ -130,7 +130,7 @@ async function replayIn(
       exceeded: recorder.exceeded,
       compressionFailure: recorder.compressionFailure,
       playedEntries: recorder.playedEntries,
-      ...replayTotals(recorder.preflights, recorded.rows, contextLimit),
+      ...replayTotals(recorder.preflights, recorded, contextLimit),
       money: { ...sumInput(recorded.requests), price: usedPrice(options.price, recorded.model) },
       removals:
         removalLog === undefined ? null : await countRemovals(removalLog, session.sessionId),

@@ -14,6 +14,7 @@ import type { TokenPair } from './money.js';
 import { NO_USE, sumUse } from './summarizer-meter.js';
 import { reclaimedBy } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
+import type { Recorded } from './recording.js';
 import type { RecordedPreflight } from './session-recorder.js';
 
 /** Maximum number of largest items. */
@@ -30,12 +31,19 @@ const NO_PREFLIGHT: ModelCall = {
 };
 
 type Totals =
-  'modelCalls' | 'end' | 'input' | 'firstCallOverLimit' | 'reclaimed' | 'largest' | 'summarizer';
+  | 'modelCalls'
+  | 'end'
+  | 'tokens'
+  | 'input'
+  | 'firstCallOverLimit'
+  | 'reclaimed'
+  | 'largest'
+  | 'summarizer';
 
 /** Sums up a recording. The last preflight belongs to no model call: it shows the end of the session. */
 export function replayTotals(
   recorded: readonly RecordedPreflight[],
-  rows: readonly EditRow[],
+  { rows, contexts, tokensOf }: Pick<Recorded, 'rows' | 'contexts' | 'tokensOf'>,
   contextLimit: number,
 ): Pick<ReplayReport, Totals> {
   const rowsByTurn = groupBy(rows, ({ turn }) => turn);
@@ -49,6 +57,10 @@ export function replayTotals(
   return {
     modelCalls,
     end,
+    tokens: {
+      without: sumOf(contexts, ({ added }) => sumOf(added, tokensOf)),
+      with: sumOf(contexts, ({ remaining }) => sumOf(remaining, tokensOf)),
+    },
     input: sumPairs(modelCalls.map(({ tokens }) => tokens)),
     firstCallOverLimit: overLimit === -1 ? null : overLimit + 1,
     reclaimed: totalsOf(rows),

@@ -22,6 +22,7 @@ export interface SessionFiles {
 export interface UnreadFile {
   readonly file: string;
   readonly code: ErrorCode;
+  /** Does not name the file, so that reports can group files by reason. */
   readonly reason: string;
 }
 
@@ -138,8 +139,8 @@ export async function unlessUnreadable<Result>(
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof CtxfoldError)) throw error;
-    const { code, message: reason } = error;
+    const { code, message } = error;
     if (code !== 'UNKNOWN_FORMAT' && code !== 'UNREADABLE_TRANSCRIPT') throw error;
-    return { file, code, reason };
+    return { file, code, reason: message.replaceAll(file, 'The transcript') };
   }
 }

@@ -3,14 +3,16 @@
 
 import type { EditPolicy } from '../../index.js';
 import {
-  formatCompact,
   formatCount,
+  formatDollars,
   formatNumberOf,
+  formatSaving,
   formatShare,
 } from '../terminal/text-layout.js';
+import { areaOf, callChart, lineOf } from './call-chart.js';
 import { figureRow, headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
-import { formatDollars, formatSaving, savedByRule } from '../replay/money.js';
+import { savedByRule } from '../replay/money.js';
 import type { InputSum, InputSums, RecordedRequest } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 
@@ -31,7 +33,7 @@ export function cacheSection(page: ReportPage): Markup {
       <li><i class="swatch full"></i>paid in full</li>
       <li><i class="swatch hit"></i>read from the cache</li>
       <li><i class="line without"></i>sent without ctxfold</li>
-      <li><i class="rewrite-mark"></i>rewrite</li>
+      <li>${REWRITE} rewrite</li>
     </ul>
     ${bars(requests)}
     <div class="pair">
@@ -40,36 +42,25 @@ export function cacheSection(page: ReportPage): Markup {
   </section>`;
 }
 
-const HEIGHT = 100;
+const REWRITE = '▼';
 
 function bars(requests: readonly RecordedRequest[]): Markup {
-  const top = Math.max(
-    1,
-    ...requests.flatMap((each) => [each.with.sentTokens, each.without.sentTokens]),
-  );
-  const y = (tokens: number): number => Math.round(HEIGHT * 100 * (1 - tokens / top)) / 100;
-  const area = (tokensOf: (request: RecordedRequest) => number): string =>
-    `M0 ${HEIGHT}${requests.map((request, at) => `V${y(tokensOf(request))}H${at + 1}`).join('')}V${HEIGHT}Z`;
-  const line = requests
-    .map(({ without }, at) => `${at === 0 ? 'M0 ' : 'V'}${y(without.sentTokens)}H${at + 1}`)
-    .join('');
+  const before = requests.map(({ without }) => without.sentTokens);
+  const sent = requests.map((request) => request.with.sentTokens);
+  const read = requests.map((request) => request.with.cacheReadTokens);
+  const top = Math.max(1, ...before, ...sent);
   const rewrites = requests.flatMap((request, at) => (request.rewrites > 0 ? [at] : []));
-  const label = `Input of each of ${requests.length} calls; the table below has the totals.`;
-  return html`<div class="steps">
-    <span class="top">${formatCompact(top)}</span>
-    <svg
-      viewBox="0 -6 ${requests.length} ${HEIGHT + 6}"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label="${label}"
-    >
-      <path class="full" d="${area((request) => request.with.sentTokens)}" />
-      <path class="hit" d="${area((request) => request.with.cacheReadTokens)}" />
-      <path class="without" d="${line}" />
-      <path class="rewrite" d="${rewrites.map((at) => `M${at + 0.5} -5V-1`).join('')}" />
-    </svg>
-    <span class="ends"><span>call 1</span><span>${formatCount(requests.length)}</span></span>
-  </div>`;
+  return callChart({
+    names: requests.map((_, at) => `${at + 1}`),
+    top,
+    label: `Input of each of ${requests.length} calls; the table below has the totals.`,
+    paths: [
+      html`<path class="full" d="${areaOf(sent, top)}" />`,
+      html`<path class="hit" d="${areaOf(read, top)}" />`,
+      html`<path class="without" d="${lineOf(before, top)}" />`,
+    ],
+    marks: [{ sign: REWRITE, calls: rewrites }],
+  });
 }
 
 function sums(input: InputSums): Markup {

@@ -1,8 +1,9 @@
-// The figure of tokens per turn: the container of the chart, its legend, and the same numbers as an
-// accessible table.
+// The figure of tokens per turn: a chart of stacked layers, and the same numbers as an accessible table.
 
 import { formatCount } from '../terminal/text-layout.js';
-import { sumOf } from '../measure/aggregate.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
+import { areaOf, callChart, lineOf } from './call-chart.js';
+import type { CallMark } from './call-chart.js';
 import type { ChartData } from './chart-data.js';
 import { headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
@@ -10,50 +11,73 @@ import type { Markup } from './html.js';
 /** The table samples the turns of longer sessions. */
 const MAX_TABLE_ROWS = 40;
 
-/** Returns the section. The script finds the chart's container by its id. */
+/** Returns the section. The script finds the chart by its id, and shows the numbers of a call. */
 export function chartSection(chart: ChartData): Markup {
-  if (chart.turns.length === 0) return NOTHING;
-  const peak = Math.max(...chart.without);
+  const { turns, layers, thresholdTokens, topTokens } = chart;
+  if (turns.length === 0) return NOTHING;
   return html`<section aria-labelledby="h-turns">
     <h2 id="h-turns">Tokens per call</h2>
-    <figure>
-      <figcaption>
-        <ul class="legend">
-          ${[
-            ...chart.layers.map(
-              ({ id, label }) => html`<li><i class="swatch c-${id}"></i>${label}</li>`,
-            ),
-            html`<li><i class="line without"></i>without ctxfold</li>`,
-            html`<li>
-              <i class="line threshold"></i>threshold
-              ${formatCount(chart.thresholdTokens)}${chart.thresholdTokens > chart.topTokens ? ', above the chart' : ''}
-            </li>`,
-            ...marksLegend(chart),
-          ]}
-        </ul>
-      </figcaption>
-      <div
-        id="chart"
-        role="img"
-        tabindex="0"
-        aria-label="Stacked area chart of tokens by category over ${chart.turns.length} turns; at most ${formatCount(peak)} without ctxfold. The table below has the numbers."
-      >
-        <noscript
-          ><p class="empty">
-            The chart needs JavaScript; the table below has its numbers.
-          </p></noscript
-        >
-      </div>
-    </figure>
+    <ul class="legend">
+      ${layers.map(({ id, label }) => html`<li><i class="swatch c-${id}"></i>${label}</li>`)}
+      <li><i class="line without"></i>without ctxfold</li>
+      <li>
+        <i class="line threshold"></i>threshold
+        ${formatCount(thresholdTokens)}${thresholdTokens > topTokens ? ', above the chart' : ''}
+      </li>
+      ${marksOf(chart).map(({ sign, what }) => html`<li>${sign} ${what}</li>`)}
+    </ul>
+    <div id="chart" tabindex="0" role="group" aria-label="Arrow keys tell the numbers of a call">
+      ${areas(chart)}
+    </div>
     ${turnTable(chart)}
   </section>`;
 }
 
-const MARKS = { pruned: '▼ pruned', compressed: '◆ compressed', fitted: '■ made to fit' } as const;
+function areas(chart: ChartData): Markup {
+  const { turns, layers, without, thresholdTokens, topTokens: top } = chart;
+  const line = (kind: string, tokens: readonly number[]): Markup =>
+    html`<path class="${kind}" d="${lineOf(tokens, top)}" />`;
+  // The layers are stacked: each is drawn as the sum of those up to it, the tallest first.
+  const stacked = layers.map(({ id }, at) => {
+    const sums = turns.map((_, turn) =>
+      sumOf(layers.slice(0, at + 1), ({ tokens }) => tokens[turn] ?? 0),
+    );
+    return html`<path class="c-${id}" d="${areaOf(sums, top)}" />`;
+  });
+  return callChart({
+    names: turns,
+    top,
+    label: `Tokens by category over ${turns.length} turns; at most ${formatCount(Math.max(...without))} without ctxfold. The table below has the numbers.`,
+    paths: [
+      ...stacked.reverse(),
+      line('without', without),
+      ...(thresholdTokens > top
+        ? []
+        : [
+            line(
+              'threshold',
+              turns.map(() => thresholdTokens),
+            ),
+          ]),
+    ],
+    marks: marksOf(chart),
+  });
+}
 
-function marksLegend({ marks }: ChartData): readonly Markup[] {
-  const kinds = new Set(marks.map(({ kind }) => kind));
-  return Array.from(kinds, (kind) => html`<li>${MARKS[kind]}</li>`);
+const SIGNS = {
+  pruned: ['▼', 'pruned'],
+  compressed: ['◆', 'compressed'],
+  fitted: ['■', 'made to fit'],
+} as const;
+
+function marksOf({ marks }: ChartData): readonly (CallMark & { readonly what: string })[] {
+  return Array.from(
+    groupBy(marks, ({ kind }) => kind),
+    ([kind, those]) => {
+      const [sign, what] = SIGNS[kind];
+      return { sign, what, calls: those.map(({ at }) => at) };
+    },
+  );
 }
 
 function turnTable({ turns, layers, without, marks }: ChartData): Markup {

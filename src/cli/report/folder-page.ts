@@ -7,7 +7,9 @@ import { groupBy } from '../measure/aggregate.js';
 import {
   formatCompact,
   formatCount,
+  formatDollars,
   formatNumberOf,
+  formatSaving,
   formatShare,
   shortenStart,
 } from '../terminal/text-layout.js';
@@ -17,7 +19,7 @@ import { filterBar } from './filter-bar.js';
 import { headlineSection } from './headline-section.js';
 import { figureRow, headCells, html, named, NOTHING, percent, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
-import { formatDollars, formatSaving, pricesSentence, sumInput } from '../replay/money.js';
+import { pricesSentence, sumInput } from '../replay/money.js';
 import type { Recording } from '../replay/recording.js';
 
 /** Digest of one session. */
@@ -168,7 +170,7 @@ function sessionRow(session: FolderSession): Markup {
       >
       <span class="number">${formatSaving(before, now)}</span>
     </summary>
-    <dl class="details">
+    <dl>
       <dt>input</dt>
       <dd>
         ${formatCount(now)} of ${formatCount(before)} tokens,

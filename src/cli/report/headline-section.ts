@@ -1,11 +1,17 @@
 // The head of a page: title, whether content is hidden, and the cost of the input with and without ctxfold.
 
+import { sessionFacts, windowNotices } from '../replay/report-facts.js';
 import { stopMessage } from '../replay/replay-report.js';
 import type { ReplayReport } from '../replay/replay-report.js';
-import { formatCompact, formatCount, formatNumberOf } from '../terminal/text-layout.js';
+import {
+  formatCompact,
+  formatDollars,
+  formatNumberOf,
+  formatSaving,
+} from '../terminal/text-layout.js';
 import { html, named, NOTHING, percent } from './html.js';
 import type { Markup } from './html.js';
-import { formatDollars, formatSaving, pricesSentence } from '../replay/money.js';
+import { pricesSentence } from '../replay/money.js';
 import type { InputSums } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 
@@ -26,12 +32,12 @@ export interface PageHead {
 export function headlineSection(head: PageHead): Markup {
   const { title, isRedacted, facts, input, notices } = head;
   return html`<header>
-      <p class="eyebrow">
+      <p>
         Context
         report${isRedacted ? html` <span class="badge">Session content is hidden</span>` : html` <span class="badge open">Shows session content</span>`}
       </p>
       <h1>${named(title, 160)}</h1>
-      <p class="facts">${facts.join(' · ')}</p>
+      <p>${facts.join(' · ')}</p>
     </header>
     ${
       notices.length === 0
@@ -58,9 +64,9 @@ function figure({ input, pricing }: PageHead): Markup {
     </h2>
     <dl class="versus">
       <dt>with ctxfold</dt>
-      <dd>${bar('with', now)}</dd>
+      <dd>${bar('full', now)}</dd>
       <dt>without</dt>
-      <dd>${bar('without', before)}</dd>
+      <dd>${bar('spared', before)}</dd>
     </dl>
     <p>
       ${formatCompact(left.sentTokens)} of ${formatCompact(without.sentTokens)} tokens were sent in
@@ -79,47 +85,22 @@ export function sessionHead({ title, recording, label }: ReportPage): PageHead {
   return {
     title,
     isRedacted: label.isRedacted,
-    facts: factsOf(report, model === null ? null : label.ofName(model)),
+    facts: sessionFacts(report, model === null ? null : label.ofName(model)),
     input: report.money,
     pricing: pricesSentence([report.money.price]),
     notices: noticesOf(report, label.isRedacted),
   };
 }
 
-function factsOf(report: ReplayReport, model: string | null): readonly string[] {
-  const { format, entries, playedEntries, modelCalls, settings } = report;
-  const played = playedEntries < entries ? `${formatCount(playedEntries)} of ` : '';
-  return [
-    format,
-    ...(model === null ? [] : [model]),
-    played + formatNumberOf(entries, 'entry', 'entries'),
-    formatNumberOf(modelCalls.length, 'model call'),
-    `window of ${formatCount(settings.contextLimit)}`,
-    settings.strategy,
-  ];
-}
-
 function noticesOf(replay: ReplayReport, isRedacted: boolean): readonly Markup[] {
-  const { firstCallOverLimit, compressionFailure, exceeded, entries, settings } = replay;
+  const { compressionFailure, exceeded, entries } = replay;
   // With redaction, show fixed texts and codes only: error messages may quote the session.
-  const stop = isRedacted
-    ? [
-        ...(exceeded === null ? [] : ['The session no longer fit the context window.']),
-        ...(compressionFailure === null
-          ? []
-          : [`A compression failed: ${compressionFailure.code}.`]),
-      ].join(' ')
-    : (stopMessage(replay) ?? '');
+  const stop = [
+    ...(exceeded === null ? [] : ['The session no longer fit the context window.']),
+    ...(compressionFailure === null ? [] : [`A compression failed: ${compressionFailure.code}.`]),
+  ].join(' ');
   return [
-    ...(entries === 0 ? [html`The transcript has no entries: nothing to show.`] : []),
-    ...(stop === ''
-      ? []
-      : [html`Stopped before model call ${replay.modelCalls.length + 1}: ${named(stop, 500)}`]),
-    ...(firstCallOverLimit === null
-      ? []
-      : [
-          html`Without ctxfold, model call ${formatCount(firstCallOverLimit)} would not have fitted
-          the window of ${formatCount(settings.contextLimit)} tokens.`,
-        ]),
-  ];
+    ...(entries === 0 ? ['The transcript has no entries: nothing to show.'] : []),
+    ...windowNotices(replay, isRedacted ? stop || null : stopMessage(replay)),
+  ].map((notice) => named(notice, 500));
 }

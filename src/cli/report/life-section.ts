@@ -2,6 +2,7 @@
 // same subject, to the edit that removed it or the end of its context. Works without a script.
 
 import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
+import { callLabels } from './call-chart.js';
 import { html, named, NOTHING, percent } from './html.js';
 import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';
@@ -26,10 +27,10 @@ export function lifeSection(page: ReportPage): Markup {
       ${lives.length > shown.length ? `These are the ${shown.length} largest.` : ''}
     </p>
     <ul class="legend">
-      <li><i class="key used"></i>until its last use</li>
-      <li><i class="key idle"></i>sent after that</li>
-      <li><i class="key stub"></i>shortened by an edit</li>
-      <li><i class="key spared"></i>no longer sent</li>
+      <li><i class="swatch used"></i>until its last use</li>
+      <li><i class="swatch idle"></i>sent after that</li>
+      <li><i class="swatch thin stub"></i>shortened by an edit</li>
+      <li><i class="swatch thin spared"></i>no longer sent</li>
     </ul>
     ${axis(page)}
     <ol class="lives" id="lives">
@@ -87,19 +88,9 @@ function bar({ label, chart }: ReportPage, life: ResultLife): Markup {
   </li>`;
 }
 
-const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
-const MAX_TICKS = 8;
-
 function axis({ chart }: ReportPage): Markup {
-  const turns = chart.turns.length;
-  const step = STEPS.find((each) => turns / each <= MAX_TICKS) ?? turns;
-  const ticks = Array.from({ length: Math.ceil(turns / step) }, (_, at) => at * step);
   return html`<div class="lives axis" aria-hidden="true">
     <span>result</span><i>tokens</i>
-    <svg>
-      ${ticks.map(
-        (at) => html`<text x="${percent(at, turns)}" y="11">${at === 0 ? 'call 1' : at + 1}</text>`,
-      )}
-    </svg>
+    <svg>${callLabels(chart.turns, 11)}</svg>
   </div>`;
 }

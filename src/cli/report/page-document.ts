@@ -1,4 +1,4 @@
-// Shared by the pages of the report and of the gateway: loads the built script and style sheets, and renders the document around
+// Shared by the pages of the report and of the gateway: loads the built script and style sheet, and renders the document around
 // them. A page loads nothing from other servers.
 
 import { createHash } from 'node:crypto';
@@ -12,27 +12,11 @@ export interface PageAssets {
   readonly style: string;
 }
 
-/** Reads the assets of a page: its built script, the style sheet built with that script if there is one, and further style sheets. */
+/** Reads the built assets of a page. */
 export async function readPageAssets(
   client: URL = new URL('./client.json', import.meta.url),
-  ...sheets: readonly URL[]
 ): Promise<PageAssets> {
-  const [bundle = '', ...styles] = await Promise.all(
-    [client, new URL('./report.css', import.meta.url), ...sheets].map((url) =>
-      readFile(url, 'utf8'),
-    ),
-  );
-  const { script, style = '' } = JSON.parse(bundle) as Pick<PageAssets, 'script'> & {
-    readonly style?: string;
-  };
-  return { script, style: style + styles.map(withoutFormatting).join('') };
-}
-
-function withoutFormatting(style: string): string {
-  return style
-    .replace(/\/\*.*?\*\//gs, '')
-    .replace(/\s+/g, ' ')
-    .replace(/ ?([{};]) ?/g, '$1');
+  return JSON.parse(await readFile(client, 'utf8')) as PageAssets;
 }
 
 /** Returns the content security policy of a page. It allows only the page's own inline script and style, by their hashes. */

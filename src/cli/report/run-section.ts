@@ -1,6 +1,7 @@
 // The section on where the work ran, and how much it blocked the thread of the turn loop.
 
 import { sumOf } from '../measure/aggregate.js';
+import { runFacts } from '../replay/report-facts.js';
 import type { ReplayReport } from '../replay/replay-report.js';
 import { formatCount, formatMs, formatNumberOf, formatShare } from '../terminal/text-layout.js';
 import { html, named, NOTHING, tableMarkup } from './html.js';
@@ -11,12 +12,11 @@ const MAX_NOTES = 8;
 
 /** Returns the section. */
 export function runSection({ recording: { report: replay }, label }: ReportPage): Markup {
-  const rows = factsOf(replay).map(
-    ([what, figure, note]) =>
+  const rows = runFacts(replay).map(
+    ([what, facts]) =>
       html`<tr>
         <th scope="row">${what}</th>
-        <td class="number">${figure}</td>
-        <td class="faint">${note}</td>
+        <td>${facts.join(' · ')}</td>
       </tr>`,
   );
   const summary = html`<summary>Where the work ran</summary>`;
@@ -39,43 +39,6 @@ function verdictOf({ offload, mainThread }: ReplayReport): string {
     `${formatShare(workerMs, workerMs + mainThreadMs)} of all; half of the main thread’s timers were late ` +
     `by at most ${formatMs(mainThread.p50DelayMs)}, 99 % by at most ${formatMs(mainThread.p99DelayMs)}.`
   );
-}
-
-function factsOf({
-  offload,
-  mainThread,
-}: ReplayReport): readonly (readonly [string, string, string])[] {
-  return [
-    ['in queue', formatMs(offload.queueMs), 'tasks waited for a free thread or a reply'],
-    [
-      'run on workers',
-      formatMs(offload.workerMs),
-      `${formatNumberOf(offload.workerTasks, 'task')}, ${formatCount(offload.residentPasses)} of them passes over a resident history`,
-    ],
-    [
-      'busy on the main thread',
-      formatMs(offload.mainThreadMs),
-      `posting tasks, and ${formatNumberOf(offload.inlineTasks, 'task')} that ran there`,
-    ],
-    ['event-loop delay, p50', formatMs(mainThread.p50DelayMs), 'half of the timers were no later'],
-    ['event-loop delay, p99', formatMs(mainThread.p99DelayMs), '99 of 100 timers were no later'],
-    ['event-loop delay, longest', formatMs(mainThread.longestDelayMs), ''],
-    [
-      'preflights',
-      formatMs(mainThread.windowWaitMs),
-      `the turn loop waited, ${formatMs(mainThread.windowBusyMs)} of it busy; longest ${formatMs(mainThread.longestWindowMs)}`,
-    ],
-    [
-      'main thread busy',
-      formatShare(mainThread.utilization, 1),
-      `of ${formatMs(mainThread.elapsedMs)}, including the replay itself`,
-    ],
-    [
-      'fallbacks',
-      formatCount(offload.fallbacks),
-      `tasks that failed on workers; ${formatNumberOf(offload.failures, 'failed attempt')}`,
-    ],
-  ];
 }
 
 /** Counts failures and warnings only: their texts may quote the session. */

@@ -1,5 +1,4 @@
-// Lays out a squarified treemap (Bruls, Huizing and van Wijk, 2000): rectangles proportional to their weights and as close to
-// squares as possible.
+// Lays out a treemap: rectangles proportional to their weights, and closer to squares than to strips.
 
 export interface Rectangle {
   readonly x: number;
@@ -9,66 +8,36 @@ export interface Rectangle {
 }
 
 /**
- * Divides an area among weights.
+ * Divides an area among weights: into two parts of about the same weight along its longer side, and so on.
  *
  * @param weights positive, in descending order
  * @returns a rectangle for each weight, in order; together they fill the area
  */
 export function treemap(weights: readonly number[], area: Rectangle): readonly Rectangle[] {
-  const rectangles: Rectangle[] = [];
-  let left = area;
-  let rest = weights.reduce((sum, weight) => sum + weight, 0);
-  for (let at = 0; at < weights.length;) {
-    const scale = (left.width * left.height) / rest;
-    const side = Math.min(left.width, left.height);
-    let count = 1;
-    while (
-      at + count < weights.length &&
-      worst(weights.slice(at, at + count + 1), side, scale) <=
-        worst(weights.slice(at, at + count), side, scale)
-    ) {
-      count += 1;
-    }
-    const row = weights.slice(at, at + count);
-    const sum = row.reduce((total, weight) => total + weight, 0);
-    rectangles.push(...layRow(row, sum, left, sum / rest));
-    left = remainingArea(left, sum / rest);
-    rest -= sum;
-    at += count;
+  const [first = 0] = weights;
+  if (weights.length < 2) return weights.map(() => area);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let [count, sum] = [1, first];
+  for (const weight of weights.slice(1, -1)) {
+    // The part that is nearer to the half.
+    if (sum + weight / 2 > total / 2) break;
+    sum += weight;
+    count += 1;
   }
-  return rectangles;
+  const [one, other] = split(area, sum / total);
+  return [...treemap(weights.slice(0, count), one), ...treemap(weights.slice(count), other)];
 }
 
-/** Returns the worst aspect ratio of a row's rectangles; 1 for squares. */
-function worst(row: readonly number[], side: number, scale: number): number {
-  const thickness = (row.reduce((sum, weight) => sum + weight, 0) * scale) / side;
-  return Math.max(
-    ...row.map((weight) => {
-      const length = (weight * scale) / thickness;
-      return Math.max(length / thickness, thickness / length);
-    }),
-  );
-}
-
-/** Places a row of rectangles along the shorter side of the free area. */
-function layRow(
-  row: readonly number[],
-  sum: number,
-  { x, y, width, height }: Rectangle,
-  share: number,
-): readonly Rectangle[] {
-  let offset = 0;
-  return row.map((weight) => {
-    const [from, part] = [offset, weight / sum];
-    offset += part;
-    return width >= height
-      ? { x, y: y + from * height, width: width * share, height: height * part }
-      : { x: x + from * width, y, width: width * part, height: height * share };
-  });
-}
-
-function remainingArea({ x, y, width, height }: Rectangle, share: number): Rectangle {
+function split(area: Rectangle, share: number): readonly [Rectangle, Rectangle] {
+  const { x, y, width, height } = area;
+  const [left, top] = [width * share, height * share];
   return width >= height
-    ? { x: x + width * share, y, width: width * (1 - share), height }
-    : { x, y: y + height * share, width, height: height * (1 - share) };
+    ? [
+        { ...area, width: left },
+        { ...area, x: x + left, width: width - left },
+      ]
+    : [
+        { ...area, height: top },
+        { ...area, y: y + top, height: height - top },
+      ];
 }

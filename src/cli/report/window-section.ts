@@ -1,7 +1,7 @@
 // What fills the window: a treemap by tool and file, of the history at the end and of everything ever said, and the tools as a
 // table. Needs no script. `windowStyle` has the positions of the cells, because the page's policy forbids inline styles.
 
-import { compositionOf, sharesOf } from '../measure/composition.js';
+import { compositionOf, sharesOf, toolDifferences } from '../measure/composition.js';
 import type { BlockShare, Category } from '../measure/composition.js';
 import { callOf } from '../measure/entry-difference.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
@@ -184,23 +184,14 @@ export function windowStyle(page: ReportPage): string {
   }).join('');
 }
 
-/** In pixels. Smaller cells have no text. */
-const MIN_TEXT = { width: 44, height: 17 };
-/** In pixels. Cells of a lower height have a name but no count. */
-const MIN_COUNT_HEIGHT = 38;
-
 function placesOf(
   groups: readonly Group[],
   side: string,
   { width, height }: (typeof SCREENS)[number],
 ): readonly string[] {
-  const place = (id: string, box: Rectangle, isHead: boolean): string => {
-    const isSmall = box.width < MIN_TEXT.width || box.height < MIN_TEXT.height;
-    const hidden = isSmall && !isHead ? ';font-size:0' : '';
-    const short =
-      isSmall || isHead || box.height >= MIN_COUNT_HEIGHT ? '' : `#${id} small{display:none}`;
-    return `#${id}{left:${percent(box.x, width)};top:${Math.round(box.y)}px;width:${percent(box.width, width)};height:${Math.round(box.y + box.height) - Math.round(box.y)}px${hidden}}${short}`;
-  };
+  const place = (id: string, box: Rectangle): string =>
+    `#${id}{left:${percent(box.x, width)};top:${Math.round(box.y)}px;width:${percent(box.width, width)};` +
+    `height:${Math.round(box.y + box.height) - Math.round(box.y)}px}`;
   const boxes = treemap(
     groups.map(({ tokens }) => tokens),
     { x: 0, y: 0, width, height },
@@ -208,38 +199,32 @@ function placesOf(
   return groups.flatMap(({ label, cells }, at) => {
     const box = boxes[at];
     if (box === undefined) return [];
-    const hasHead =
-      label !== '' && box.height > HEAD + MIN_TEXT.height && box.width > MIN_TEXT.width;
+    const id = `${side}-${at}`;
+    const hasHead = label !== '' && box.height > 2 * HEAD && box.width > 2 * HEAD;
     const head = hasHead ? HEAD : 0;
-    const inner = { ...box, y: box.y + head, height: box.height - head };
     const inside = treemap(
       cells.map(({ tokens }) => tokens),
-      inner,
+      { ...box, y: box.y + head, height: box.height - head },
     );
     return [
-      ...(label === ''
-        ? []
-        : [
-            hasHead
-              ? place(`${side}-${at}`, { ...box, height: HEAD }, true)
-              : `#${side}-${at}{display:none}`,
-          ]),
-      ...inside.map((cell, number) => place(`${side}-${at}-${number}`, cell, false)),
+      ...(label === '' ? [] : [place(id, { ...box, height: head })]),
+      ...inside.map((cell, number) => place(`${id}-${number}`, cell)),
     ];
   });
 }
 
 function toolTable({ recording, label }: ReportPage): Markup {
   const { added, remaining } = lastContext(recording);
-  const left = compositionOf(remaining, recording.tokensOf).byTool;
-  const said = compositionOf(added, recording.tokensOf).byTool;
-  const tools = Array.from(said, ([name, { calls, callTokens, resultTokens }]) => {
-    const before = callTokens + resultTokens;
-    const kept = left.get(name);
-    // An entry's tokens are split over its blocks by estimate. An edit changes the split, so a tool's share can appear to grow.
-    const after = Math.min(before, (kept?.callTokens ?? 0) + (kept?.resultTokens ?? 0));
-    return { name: label.ofName(name), calls, before, after };
-  }).sort((a, b) => b.before - a.before);
+  const tools = toolDifferences(
+    compositionOf(added, recording.tokensOf),
+    compositionOf(remaining, recording.tokensOf),
+  )
+    .map(({ tool, calls, callTokens, resultTokens, ...gone }) => {
+      const before = callTokens + resultTokens;
+      const saved = gone.reclaimedCallTokens + gone.reclaimedResultTokens;
+      return { name: label.ofName(tool), calls, before, after: before - saved };
+    })
+    .sort((a, b) => b.before - a.before);
   if (tools.length === 0) return NOTHING;
   const head = [
     ...headCells(['tool']),

@@ -1,8 +1,9 @@
 // Output of commands: reports on stdout, messages on stderr, both wrapped to the terminal's width.
 
+import { stripVTControlCharacters } from 'node:util';
 import { outputWidth, widthOf } from './terminal-layout.js';
 import { printableLines } from './terminal-text.js';
-import { fitLines } from './text-layout.js';
+import { columnsOf, wrap } from './text-layout.js';
 
 /** The file name that stands for stdin as input and for stdout as output. */
 export const STANDARD_STREAM = '-';
@@ -23,3 +24,33 @@ export function printMessageLines(text: string): void {
   const shown = printableLines(text);
   process.stderr.write(`${width === undefined ? shown : fitLines(shown, width)}\n`);
 }
+
+/** Wraps the lines that are wider than `width`. Continuations of an indented line are indented further. */
+export function fitLines(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) =>
+      columnsOf(stripVTControlCharacters(line)) <= width
+        ? [line]
+        : fitLine(stripVTControlCharacters(line), width),
+    )
+    .join('\n');
+}
+
+/** Captures the indent, and a term before two or more spaces, as in help texts. A wrapped line puts its term on a line of its own. */
+const TERM = /^( *)(?:(\S.*?) {2,}(?=\S))?/;
+
+function fitLine(line: string, width: number): readonly string[] {
+  const [head = '', spaces = '', term] = TERM.exec(line) ?? [];
+  const words = line.slice(head.length).trim().split(/ +/);
+  // Drop the indent rather than split the longest word, which may be code.
+  const room = width - Math.max(...words.map(columnsOf)) - HANG.length;
+  const indent = spaces.length > room ? '' : spaces.slice(0, Math.floor(width / 4));
+  const hang = indent === '' ? '' : indent + HANG;
+  const rest = wrap(words.join(' '), width - hang.length);
+  if (term === undefined) return rest.map((part, at) => (at === 0 ? indent : hang) + part);
+  const ofTerm = wrap(term, width - indent.length).map((part) => indent + part);
+  return [...ofTerm, ...rest.map((part) => hang + part)];
+}
+
+const HANG = '  ';

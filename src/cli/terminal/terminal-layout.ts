@@ -1,8 +1,8 @@
 // Width and colour of what is printed, and the layout that all reports share.
 
+import { styleText } from 'node:util';
 import { printable } from './terminal-text.js';
-import { createPaint, joined, shortenStart } from './text-layout.js';
-import type { Paint } from './text-layout.js';
+import { joined, shortenStart } from './text-layout.js';
 
 const WIDTH_OF_PIPES = 80;
 const MIN_WIDTH = 24;
@@ -20,6 +20,15 @@ export function widthOf({ isTTY, columns }: NodeJS.WriteStream): number | undefi
   if (asked > 0) return Math.max(MIN_WIDTH, asked);
   // Some terminals report 0 columns.
   return isTTY ? Math.max(MIN_WIDTH, columns || WIDTH_OF_PIPES) : undefined;
+}
+
+/** Colours a text, or returns it unchanged where colours are off. */
+export type Paint = (style: 'bold' | 'dim' | 'cyan' | 'green' | 'yellow', text: string) => string;
+
+export function createPaint(isColoured: boolean): Paint {
+  return isColoured
+    ? (style, text) => styleText(style, text, { validateStream: false })
+    : (_, text) => text;
 }
 
 /** Widths in columns, and colours, with which a report is rendered. */

@@ -40,9 +40,6 @@ function withoutContent(report: object, label: ContentLabel): unknown {
         return typeof value === 'string' && value !== given ? label.ofPath(value) : value;
       case 'file':
         return isFoundFile(this) && value !== given ? label.ofPath(this.file) : value;
-      case 'reason':
-        if (!isFoundFile(this) || this.file === given || typeof value !== 'string') return value;
-        return value.replaceAll(this.file, label.ofPath(this.file));
       case 'paths':
         return Array.isArray(value) ? value.map((path) => label.ofPath(String(path))) : value;
       case 'tool':

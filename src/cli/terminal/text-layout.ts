@@ -1,15 +1,4 @@
-// Formats numbers, names and colours as text of a known width. Knows nothing about reports.
-
-import { stripVTControlCharacters, styleText } from 'node:util';
-
-/** Colours a text, or returns it unchanged where colours are off. */
-export type Paint = (style: 'bold' | 'dim' | 'cyan' | 'green' | 'yellow', text: string) => string;
-
-export function createPaint(isColoured: boolean): Paint {
-  return isColoured
-    ? (style, text) => styleText(style, text, { validateStream: false })
-    : (_, text) => text;
-}
+// Formats numbers and names as text of a known width. Knows nothing about reports, and runs in browsers too.
 
 const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
@@ -33,6 +22,21 @@ export function formatCompact(count: number): string {
 /** `12.3 %`, or a dash when `whole` is 0. */
 export function formatShare(part: number, whole: number): string {
   return whole === 0 ? '–' : `${((part / whole) * 100).toFixed(1)} %`;
+}
+
+/** `$12.30`, `$0.0042`, `−$1.00`: at least two significant digits. */
+export function formatDollars(dollars: number): string {
+  if (dollars < 0) return `−${formatDollars(-dollars)}`;
+  const digits =
+    dollars === 0 || dollars >= 0.095 ? 2 : Math.min(6, 1 - Math.floor(Math.log10(dollars)));
+  return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+/** `60 % less`, `3 % more`, `the same` */
+export function formatSaving(without: number, left: number): string {
+  const share = without === 0 ? 0 : (without - left) / without;
+  if (Math.abs(share) < 0.005) return 'the same';
+  return `${formatCount(Math.abs(share) * 100)} % ${share > 0 ? 'less' : 'more'}`;
 }
 
 /** `0.42 ms`, `42 ms`, `4.2 s`: fewer decimals for larger values. */
@@ -140,33 +144,3 @@ function piecesOf(word: string, width: number): readonly string[] {
   }
   return pieces;
 }
-
-/** Wraps the lines that are wider than `width`. Continuations of an indented line are indented further. */
-export function fitLines(text: string, width: number): string {
-  return text
-    .split('\n')
-    .flatMap((line) =>
-      columnsOf(stripVTControlCharacters(line)) <= width
-        ? [line]
-        : fitLine(stripVTControlCharacters(line), width),
-    )
-    .join('\n');
-}
-
-/** Captures the indent, and a term before two or more spaces, as in help texts. A wrapped line puts its term on a line of its own. */
-const TERM = /^( *)(?:(\S.*?) {2,}(?=\S))?/;
-
-function fitLine(line: string, width: number): readonly string[] {
-  const [head = '', spaces = '', term] = TERM.exec(line) ?? [];
-  const words = line.slice(head.length).trim().split(/ +/);
-  // Drop the indent rather than split the longest word, which may be code.
-  const room = width - Math.max(...words.map(columnsOf)) - HANG.length;
-  const indent = spaces.length > room ? '' : spaces.slice(0, Math.floor(width / 4));
-  const hang = indent === '' ? '' : indent + HANG;
-  const rest = wrap(words.join(' '), width - hang.length);
-  if (term === undefined) return rest.map((part, at) => (at === 0 ? indent : hang) + part);
-  const ofTerm = wrap(term, width - indent.length).map((part) => indent + part);
-  return [...ofTerm, ...rest.map((part) => hang + part)];
-}
-
-const HANG = '  ';

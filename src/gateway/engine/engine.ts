@@ -2,17 +2,11 @@
 // Does not depend on the thread that it runs on. Sends nothing.
 
 import { withBreakpointBefore } from '../../adapters/anthropic/cache-breakpoint.js';
-import { messageCompactor, cacheTtlOfRequest } from '../../adapters/anthropic/message-compactor.js';
-import type { AnthropicMessage } from '../../adapters/anthropic/message-part.js';
-import type { CompactCall } from '../../adapters/request/adapter-options.js';
+import { cacheTtlOfRequest } from '../../adapters/anthropic/message-compactor.js';
 import { cacheTtlIn, cacheTtlOfMessages } from '../../adapters/format/cache-marks.js';
 import { reportedSum } from '../../adapters/request/call-arguments.js';
 import { reasoningOfModel } from '../../adapters/request/claude-reasoning.js';
 import { closeConversation } from '../../adapters/conversation/conversations.js';
-import type { CountingCompactor } from '../../adapters/conversation/message-compactor.js';
-import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
-import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
-import { inputCompactor } from '../../adapters/openai/input-compactor.js';
 import { createCompactor } from '../../main/compactor.js';
 import {
   BOUND_REASONING,
@@ -20,29 +14,28 @@ import {
   isFixableByCompacting,
 } from '../../main/models/model-limits.js';
 import type { Compactor } from '../../main/compactor.js';
-import type { Session } from '../../main/session.js';
+import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
 import { SILENT_LOGGER } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 import { openStore } from '../../main/state/open-store.js';
 import type { OpenedStore } from '../../main/state/open-store.js';
-import { asError } from '../../shared/errors.js';
 import { asText } from '../../shared/json.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
-
 import { findList, readList, readMessages } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { assemble, lengthOf, piecesOf, sentIn } from '../body/pieces.js';
 import type { Pieces, WrittenMessage } from '../body/pieces.js';
 import { SpareMemory } from '../body/spare-memory.js';
+import { compactsOf, reasonOf } from './adapters.js';
+import type { Compact } from './adapters.js';
 import { apiNamed, isFromModel, KEPT_HISTORY } from './apis.js';
 import { compactOnce } from './compact-once.js';
-import type { CompactedList, OnceOptions, ReadList } from './compact-once.js';
 import { conversationName, SIGNED_REQUEST } from './conversation-name.js';
 import type { ApiName } from './apis.js';
 import type { CompleteGatewayOptions } from '../server/options.js';
-import { watch } from './edit-log.js';
+import { WatchedSession } from './watched-session.js';
 import { TrackedConversations } from './tracked-conversations.js';
-import type { TrackedConversation } from './tracked-conversations.js';
+import type { TrackedConversation, TrackedRequest } from './tracked-conversations.js';
 import type {
   AnsweredUsage,
   Engine,
@@ -58,9 +51,13 @@ export type EngineOptions = Pick<
   'maxConversations' | 'contextLimit' | 'workspaceRoot' | 'removalLogDirectory' | 'store'
 >;
 
-/** An adapter's function; only the adapter knows the format of the messages. */
-type Compact = Pick<CountingCompactor<object>, 'asSent'> &
-  ((messages: readonly object[], call: CompactCall) => Promise<readonly object[]>);
+/** A request whose messages were read. */
+interface ReadRequest extends TrackedRequest {
+  readonly model: string | undefined;
+  readonly reasoning: ReasoningPolicy | undefined;
+  /** Whether the model refuses reasoning that follows other messages than those from which it produced it. */
+  readonly bindsReasoning: boolean;
+}
 
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
@@ -113,7 +110,7 @@ class LocalEngine implements Engine {
       logger,
       onSession: (session) => {
         const conversation = this.#conversations.named(session.sessionId);
-        if (conversation !== undefined) conversation.watched = watch(session);
+        if (conversation !== undefined) conversation.watched = new WatchedSession(session);
       },
     });
   }
@@ -131,9 +128,8 @@ class LocalEngine implements Engine {
   }
 
   compactOnce({ buffer, byteOffset, byteLength }: Uint8Array): Promise<OnceAnswer> {
-    return compactOnce(Buffer.from(buffer, byteOffset, byteLength), (api, list, options) =>
-      this.#compactList(api, list, options),
-    );
+    const { workspaceRoot } = this.#options;
+    return compactOnce(Buffer.from(buffer, byteOffset, byteLength), workspaceRoot);
   }
 
   report({ id, costs }: Pick<ConversationState, 'id' | 'costs'>, usage: AnsweredUsage): void {
@@ -156,7 +152,7 @@ class LocalEngine implements Engine {
   }
 
   async original(id: string, edit: number): Promise<string | undefined> {
-    return this.#conversations.named(id)?.watched?.edits.original(edit);
+    return this.#conversations.named(id)?.watched?.original(edit);
   }
 
   async close(): Promise<void> {
@@ -165,84 +161,90 @@ class LocalEngine implements Engine {
   }
 
   async #compact(call: EngineCall): Promise<EngineAnswer> {
-    const api = apiNamed(call.api);
-    const { buffer, byteOffset, byteLength } = call.body;
-    const bytes = Buffer.from(buffer, byteOffset, byteLength);
-    const start = findList(bytes, api.list);
-    if (start === undefined) return passed('no list of messages');
-    const known = this.#conversations.knownStart(call.scope, bytes, start);
-    const list = readList(bytes, start, api.list, known.elements);
-    if (list === undefined) return passed('a body that is not read');
-    const messages = readMessages(list, known.messages);
-    if (messages === undefined || messages.length === 0)
-      return passed('messages that are not read');
-    const { scope, isCount = false } = call;
+    const request = this.#read(call);
+    if (typeof request === 'string') return passed(request);
+    const { list, messages } = request;
     const reason =
       call.passes ??
-      (isCount ? 'a count of other messages' : api.passes(list.fields, messages.at(-1)));
-    const about = { scope, api: api.name, name: call.name ?? conversationName(list.fields) };
+      (call.isCount === true
+        ? 'a count of other messages'
+        : apiNamed(call.api).passes(list.fields, messages.at(-1)));
+    if (reason === undefined) return this.#compactTurn(call, request);
+    const isFixed = call.isObserved === true || NEVER_EDITED.has(reason);
+    const conversation = isFixed ? undefined : this.#conversations.continuedBy(request);
+    // If the conversation's last request was sent unedited, as before a switch to mode `compact`, this one is too.
+    const isRaw =
+      conversation === undefined || (request.bindsReasoning && conversation.hasBoundReasoning);
+    return isRaw ? passed(reason) : this.#answerSideRequest(request, conversation);
+  }
+
+  /** Reads a request; returns the reason if it has to be passed on because it cannot be read. @throws if it is not JSON */
+  #read({ api: name, body, scope, ...call }: EngineCall): ReadRequest | string {
+    const { list: path } = apiNamed(name);
+    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    const start = findList(bytes, path);
+    if (start === undefined) return 'no list of messages';
+    const known = this.#conversations.knownStart(scope, bytes, start);
+    const list = readList(bytes, start, path, known.elements);
+    if (list === undefined) return 'a body that is not read';
+    const messages = readMessages(list, known.messages);
+    if (messages === undefined || messages.length === 0) return 'messages that are not read';
+    const about = { scope, api: name, name: call.name ?? conversationName(list.fields) };
     const model = call.model ?? asText(list.fields['model']);
-    const isAnthropic = api.name === 'anthropic';
-    const reasoning = isAnthropic ? reasoningOfModel(model, list.fields['thinking']) : undefined;
+    const reasoning =
+      name === 'anthropic' ? reasoningOfModel(model, list.fields['thinking']) : undefined;
     const binds = bindsReasoning(model) && reasoning !== 'keep';
-    if (reason !== undefined) {
-      const isFixed = call.isObserved === true || NEVER_EDITED.has(reason);
-      const conversation = isFixed
-        ? undefined
-        : this.#conversations.continuedBy(about, messages, known);
-      // If the conversation's last request was sent unedited, as before a switch to mode `compact`, this one is too.
-      const isRaw = conversation === undefined || (binds && conversation.hasBoundReasoning);
-      return isRaw ? passed(reason) : this.#answerSideRequest(list, messages, conversation);
-    }
-    // Drops the other fields, which are not needed later.
-    const { conversation, ...how } = this.#conversations.record(
-      about,
-      { ...list, fields: {} },
-      messages,
-      known,
-    );
-    const asked = isAnthropic ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
+    return { about, list, messages, known, model, reasoning, bindsReasoning: binds };
+  }
+
+  /** Compacts a request that is a turn of its conversation. */
+  async #compactTurn(call: EngineCall, request: ReadRequest): Promise<EngineAnswer> {
+    const { list, messages, known, model, reasoning } = request;
+    const { conversation, ...how } = this.#conversations.record(request);
+    const isAnthropic = call.api === 'anthropic';
     const isUnknown = how.isNew && !known.messages.some(isFromModel);
     const removesReasoning =
-      binds &&
+      request.bindsReasoning &&
       call.isObserved !== true &&
       this.#mustDropReasoning(conversation, how.isNew, isUnknown);
+    const cacheTtlMs = isAnthropic ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
     let changedFrom = 0;
-    const compacts = this.#compacts[api.name](messages, {
-      conversationId: conversation.id,
-      modelName: model,
-      overheadTokens: tokensOfCharacters(bytes.length - (list.end - list.start)),
-      answerUsage: (take) => (conversation.takeUsage = take),
-      keepsCacheBefore: (index) => (changedFrom = index),
-      cacheTtlMs: asked,
-      reasoning,
-      refusal: removesReasoning ? `${call.refusal ?? ''}\n${BOUND_REASONING}` : call.refusal,
-    });
-    const ended = compacts.finally(() => {
-      conversation.openCalls -= 1;
-    });
-    const compacted = await ended.catch((thrown: unknown) => {
+    try {
+      const compacted = await this.#compacts[call.api](messages, {
+        conversationId: conversation.id,
+        modelName: model,
+        overheadTokens: tokensOfCharacters(list.bytes.length - (list.end - list.start)),
+        answerUsage: (take) => (conversation.takeUsage = take),
+        keepsCacheBefore: (index) => (changedFrom = index),
+        cacheTtlMs,
+        reasoning,
+        refusal: removesReasoning ? `${call.refusal ?? ''}\n${BOUND_REASONING}` : call.refusal,
+      });
+      const sent = isAnthropic
+        ? withBreakpointBefore(list.fields, compacted, changedFrom)
+        : compacted;
+      const pieces = piecesOf(list, messages, sent, this.#written, conversation.sent);
+      const body = call.isObserved === true ? undefined : pieces && this.#assemble(list, pieces);
+      conversation.sent = body && pieces && sentIn(body, list, sent, pieces);
+      return {
+        outcome: pieces === undefined ? 'unchanged' : 'edited',
+        body,
+        editedBytes: pieces && lengthOf(pieces),
+        conversation: reportOf(conversation, messages, compacted, {
+          ...{ model, ...how },
+          cacheTtlMs: cacheTtlOfMessages(messages, cacheTtlMs),
+          // Other APIs ignore such reasoning.
+          bindsReasoning: request.bindsReasoning && isAnthropic,
+        }),
+        edits: conversation.watched?.takeEdits() ?? NO_EDITS,
+      };
+    } catch (thrown) {
+      // The original body is sent.
       conversation.hasBoundReasoning = true;
       throw thrown;
-    });
-    const sent = isAnthropic
-      ? withBreakpointBefore(list.fields, compacted, changedFrom)
-      : compacted;
-    const pieces = piecesOf(list, messages, sent, this.#written, conversation.sent);
-    const body = call.isObserved === true ? undefined : pieces && this.#assemble(bytes, pieces);
-    conversation.sent = body && pieces && sentIn(body, list, sent, pieces);
-    return {
-      outcome: pieces === undefined ? 'unchanged' : 'edited',
-      body,
-      editedBytes: pieces && lengthOf(pieces),
-      conversation: reportOf(conversation, messages, compacted, {
-        ...{ model, ...how },
-        cacheTtlMs: cacheTtlOfMessages(messages, asked),
-        // Other APIs ignore such reasoning.
-        bindsReasoning: binds && isAnthropic,
-      }),
-      edits: conversation.watched?.edits.takeFresh() ?? NO_EDITS,
-    };
+    } finally {
+      conversation.openCalls -= 1;
+    }
   }
 
   /**
@@ -270,8 +272,7 @@ class LocalEngine implements Engine {
    * as a whole, they might exceed the window, and reasoning is bound to what was sent.
    */
   async #answerSideRequest(
-    list: ListInBody,
-    messages: readonly object[],
+    { list, messages }: ReadRequest,
     conversation: TrackedConversation,
   ): Promise<EngineAnswer> {
     const sent = await this.#compacts[conversation.api].asSent(messages, {
@@ -285,47 +286,18 @@ class LocalEngine implements Engine {
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
       isSideRequest: true,
-      body: pieces && this.#assemble(list.bytes, pieces),
+      body: pieces && this.#assemble(list, pieces),
       conversation: reportOf(conversation, messages, sent, about),
       edits: NO_EDITS,
     };
   }
 
   /** Assembles a new body in shared memory. */
-  #assemble(bytes: Buffer, pieces: Pieces): Buffer {
+  #assemble({ bytes }: ListInBody, pieces: Pieces): Buffer {
     const length = lengthOf(pieces);
     const body = assemble(bytes, pieces, this.#memory.take(length));
     this.#memory.prepare(length);
     return body;
-  }
-
-  async #compactList(
-    api: ApiName,
-    { list, messages }: ReadList,
-    { model: modelName, contextLimit }: OnceOptions,
-  ): Promise<CompactedList> {
-    const { workspaceRoot } = this.#options;
-    const compactor = createCompactor({ contextLimit, workspaceRoot, offload: 'inline' });
-    try {
-      let session: Session | undefined;
-      const compacts = compactsOf(compactor, {
-        // These messages will not be sent again, so there is no prompt cache to preserve.
-        edits: 'every-turn',
-        onError: 'throw',
-        onSession: (made) => {
-          session = made;
-        },
-      });
-      const compacted = await compacts[api](messages, { modelName });
-      const { sentTokens: tokensAfter = 0, uncompacted } = session?.costs() ?? {};
-      const tokensBefore = uncompacted?.sentTokens ?? 0;
-      return { text: textOfList(list, messages, compacted), tokensBefore, tokensAfter };
-    } catch (thrown) {
-      const text = list.bytes.subarray(list.start, list.end);
-      return { text, tokensBefore: 0, tokensAfter: 0, error: reasonOf(thrown) };
-    } finally {
-      await compactor.close();
-    }
   }
 
   /** Keeps warnings that carry an error; ignores all others. */
@@ -358,39 +330,6 @@ function reportOf(
   };
 }
 
-function compactsOf(
-  compactor: Compactor,
-  options: Parameters<typeof chatCompactor>[1],
-): Readonly<Record<ApiName, Compact>> {
-  const gemini = contentsCompactor(compactor, options) as unknown as Compact;
-  return {
-    anthropic: messageCompactor<AnthropicMessage>(compactor, options) as unknown as Compact,
-    responses: inputCompactor(compactor, options) as unknown as Compact,
-    chat: chatCompactor(compactor, options) as unknown as Compact,
-    gemini,
-    'code-assist': gemini,
-  };
-}
-
-/** The text of a list of messages after compaction. */
-function textOfList(
-  list: ListInBody,
-  messages: readonly object[],
-  compacted: readonly object[],
-): Uint8Array {
-  const { bytes, start, end } = list;
-  const pieces = piecesOf(list, messages, compacted, new WeakMap());
-  const body = pieces === undefined ? bytes : assemble(bytes, pieces);
-  return body.subarray(start, body.length - (bytes.length - end));
-}
-
 function passed(reason: string): EngineAnswer {
   return { outcome: 'passed', reason, edits: NO_EDITS };
-}
-
-/** Name and code of an error, without its message, which may quote content. */
-function reasonOf(thrown: unknown): string {
-  const error = asError(thrown);
-  const { code } = error as { readonly code?: unknown };
-  return typeof code === 'string' ? `${error.name} ${code}` : error.name;
 }

@@ -84,6 +84,8 @@ export interface AnsweredUsage {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly outputTokens: number;
+  /** Whether the numbers are sums over several requests, because the provider ran tools itself. @default false */
+  readonly isSum?: boolean;
 }
 
 /** Compacts requests. Its promises never reject. */

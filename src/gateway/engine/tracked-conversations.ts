@@ -14,7 +14,7 @@ import type { SentList } from '../body/pieces.js';
 import { asRecord, textOfParts } from '../../shared/json.js';
 import { callsIn, isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
-import type { WatchedSession } from './edit-log.js';
+import type { WatchedSession } from './watched-session.js';
 
 /** What all requests of a conversation have in common. */
 interface ConversationKey {
@@ -53,6 +53,15 @@ export interface KnownStart {
   readonly messages: readonly object[];
   /** Their ranges in the new body. */
   readonly elements: readonly ByteRange[];
+}
+
+/** A list of messages, and what is known about the conversation that it belongs to. */
+export interface TrackedRequest {
+  readonly about: ConversationKey;
+  readonly list: ListInBody;
+  readonly messages: readonly object[];
+  /** The result of `knownStart` for the list. */
+  readonly known: KnownStart;
 }
 
 /** The conversation that a list belongs to. */
@@ -125,15 +134,8 @@ export class TrackedConversations {
   /**
    * Records a list as the latest one of the conversation that it belongs to, or as the first one of a new conversation, and opens a call. May evict
    * other conversations.
-   *
-   * @param start the result of `knownStart` for the list
    */
-  record(
-    about: ConversationKey,
-    list: ListInBody,
-    messages: readonly object[],
-    start: KnownStart,
-  ): RecordedRequest {
+  record({ about, list, messages, known: start }: TrackedRequest): RecordedRequest {
     const isOf = (conversation: TrackedConversation): boolean => hasKey(conversation, about);
     const continued = this.#findContinued(isOf, messages, start);
     const known = continued ?? this.#findRewritten(about, messages);
@@ -147,7 +149,8 @@ export class TrackedConversations {
       openCalls: 0,
     };
     conversation.openCalls += 1;
-    conversation.list = list;
+    // Without the other fields, which are not needed later.
+    conversation.list = { ...list, fields: {} };
     conversation.firstKey = firstKey;
     conversation.messages = messages;
     this.#conversations.delete(conversation.id);
@@ -157,14 +160,10 @@ export class TrackedConversations {
   }
 
   /** Returns the conversation that a list would continue; a list without a name matches conversations of any name. Records nothing. */
-  continuedBy(
-    about: ConversationKey,
-    messages: readonly object[],
-    start: KnownStart,
-  ): TrackedConversation | undefined {
+  continuedBy({ about, messages, known }: TrackedRequest): TrackedConversation | undefined {
     const isOf = (conversation: TrackedConversation): boolean =>
       hasKey(conversation, { ...about, name: about.name ?? conversation.name });
-    return this.#findContinued(isOf, messages, start);
+    return this.#findContinued(isOf, messages, known);
   }
 
   #findContinued(

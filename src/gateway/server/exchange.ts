@@ -57,7 +57,7 @@ export function exchange(
   if (coding === undefined || copy.isTooLarge) {
     ledger.recordPassed(coding === undefined ? UNREAD_CODING : TOO_LARGE);
     if (coding === undefined) ledger.warn(`${UNREAD_CODING} left unread`);
-    parts.forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
+    parts.forwarder.forward(request, response, route);
   } else {
     const isObserved = !ledger.mayCompact;
     const call = { ...callOf(parts, request, route), isObserved };
@@ -99,11 +99,6 @@ function observe(
   copy: BodyCopy,
 ): void {
   const { forwarder, ledger, options } = parts;
-  let resolveAnswer = (_: EngineAnswer | undefined | PromiseLike<EngineAnswer | undefined>): void =>
-    undefined;
-  const engineAnswer = new Promise<EngineAnswer | undefined>(
-    (resolve) => (resolveAnswer = resolve),
-  );
   const chunks: Buffer[] = [];
   let length = 0;
   request.on('data', (chunk: Buffer) => {
@@ -111,23 +106,17 @@ function observe(
     if (length <= options.maxBodyBytes) chunks.push(chunk);
     else chunks.length = 0;
   });
-  response.once('close', () => {
-    resolveAnswer(undefined);
-  });
-  const listeners = recordingAnswer(parts, route, () => engineAnswer, 'observe');
   forwarder.forward(request, response, route, undefined, {
-    ...listeners,
     onAnswer: (answer) => {
-      listeners.onAnswer(answer);
       // An upstream may answer before it has read the whole body.
-      if (!request.readableEnded) return;
-      if (length > options.maxBodyBytes) ledger.recordPassed(TOO_LARGE);
-      else resolveAnswer(observeCopy());
+      const observed = request.readableEnded ? observeCopy() : Promise.resolve(undefined);
+      recordUsage(parts, answer, observed, 'observe');
     },
   });
 
   async function observeCopy(): Promise<EngineAnswer | undefined> {
-    if (await inTurns(fill(copy, chunks))) return compact(parts, route, copy);
+    const isWhole = length <= options.maxBodyBytes && (await inTurns(fill(copy, chunks)));
+    if (isWhole) return compact(parts, route, copy);
     ledger.recordPassed(TOO_LARGE);
     return undefined;
   }
@@ -164,41 +153,49 @@ function collect(
     ledger.recordPassed(TOO_LARGE);
     if (before !== undefined) request.unshift(chunk);
     if (before !== undefined && before.length > 0) request.unshift(before);
-    forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
+    forwarder.forward(request, response, route);
   };
   const onEnd = (): void => {
-    void compact(parts, route, copy).then((answer) => {
-      if (response.destroyed) return;
-      const conversation = answer?.conversation;
-      const isCompacting = conversation !== undefined && ledger.modeOf(conversation) === 'compact';
-      const mode = isCompacting ? 'compact' : 'observe';
-      const body = (isCompacting ? answer?.body : undefined) ?? copy.bytes;
-      if (answer?.isSideRequest === true || route.isCount) {
-        forwarder.forward(request, response, route, body, recordingFailure(ledger, route));
-        return;
-      }
-      let latest = answer;
-      const listeners = recordingAnswer(parts, route, () => Promise.resolve(latest), mode);
-      const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
-        if (conversation === undefined || !isFixableByCompacting(refusal)) return undefined;
-        ledger.recordUsage(conversation.id, { usage: undefined, mode, status });
-        const again = await compact(parts, route, copy, refusal);
-        if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;
-        latest = again;
-        return again.body;
-      };
-      forwarder.forward(
-        request,
-        response,
-        route,
-        body,
-        isCompacting ? { ...listeners, onRefused } : listeners,
-      );
-    });
+    void compactAndForward(parts, request, response, route, copy);
   };
   request.on('data', onData);
   request.once('end', onEnd);
   request.once('error', () => response.destroy());
+}
+
+/** Forwards a request whose body was read, compacted if its conversation is. Never rejects. */
+async function compactAndForward(
+  parts: ExchangeParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: HistoryRoute,
+  copy: BodyCopy,
+): Promise<void> {
+  const { forwarder, ledger } = parts;
+  const answer = await compact(parts, route, copy);
+  if (response.destroyed) return;
+  const conversation = answer?.conversation;
+  const isCompacting = conversation !== undefined && ledger.modeOf(conversation) === 'compact';
+  const mode = isCompacting ? 'compact' : 'observe';
+  const body = (isCompacting ? answer?.body : undefined) ?? copy.bytes;
+  if (answer?.isSideRequest === true || route.isCount) {
+    forwarder.forward(request, response, route, body);
+    return;
+  }
+  let latest = answer;
+  const onAnswer: ForwardEvents['onAnswer'] = (answered) => {
+    recordUsage(parts, answered, Promise.resolve(latest), mode);
+  };
+  const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
+    if (conversation === undefined || !isFixableByCompacting(refusal)) return undefined;
+    ledger.recordUsage(conversation.id, { usage: undefined, mode, status });
+    const again = await compact(parts, route, copy, refusal);
+    if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;
+    latest = again;
+    return again.body;
+  };
+  const events = isCompacting ? { onAnswer, onRefused } : { onAnswer };
+  forwarder.forward(request, response, route, body, events);
 }
 
 /** Resolves to the engine's answer; `undefined` after the deadline or a failure. Never rejects. */
@@ -217,11 +214,7 @@ async function compact(
     const complete = { ...call, body: copy.bytes, refusal };
     const answered = compactCoded(engine, complete, coding, options.maxBodyBytes);
     const answer = await Promise.race([answered, late]);
-    if (answer !== undefined)
-      ledger.recordAnswer(
-        answer.isSideRequest ? { ...answer, conversation: undefined } : answer,
-        answer.bytes,
-      );
+    if (answer !== undefined) ledger.recordAnswer(answer, answer.bytes);
     else if (refusal !== undefined)
       ledger.recordFailure('compaction took too long; a refusal went to the client');
     else {
@@ -270,48 +263,31 @@ async function compactCoded(
 const COMPACTED_BEFORE =
   'a model refused its reasoning behind these messages, as it does where a gateway has compacted them before; in mode compact they go on';
 
-/** Returns listeners that record the usage that an upstream reports, its refusal, or that it did not answer. */
-function recordingAnswer(
+/** Records the usage that an upstream reports in its answer, or its refusal. */
+function recordUsage(
   { engine, ledger }: ExchangeParts,
-  route: HistoryRoute,
-  engineAnswer: () => Promise<EngineAnswer | undefined>,
+  answer: IncomingMessage,
+  engineAnswer: Promise<EngineAnswer | undefined>,
   mode: GatewayMode,
-): Required<Pick<ForwardEvents, 'onAnswer' | 'onFailure'>> {
-  return {
-    ...recordingFailure(ledger, route),
-    onAnswer: (answer) => {
-      tapUsage(answer, ({ usage, refusal }) => {
-        void engineAnswer().then((answered) => {
-          const conversation = answered?.conversation;
-          if (refusal !== undefined)
-            engine.reportRefusal(
-              refusal,
-              conversation?.model,
-              mode === 'compact' ? conversation?.id : undefined,
-            );
-          if (conversation === undefined) return;
-          // The engine compares the usage with what it would have sent, so the request must have been sent that way.
-          const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
-          if (usage !== undefined && isOfEngine) engine.report(conversation, usage);
-          if (mode === 'observe' && refusesReasoning(refusal))
-            ledger.recordFailure(COMPACTED_BEFORE);
-          ledger.recordUsage(conversation.id, { usage, mode, status: answer.statusCode ?? 0 });
-        });
-      });
-    },
-  };
-}
-
-/** Returns a listener that records that the upstream did not answer. */
-export function recordingFailure(
-  ledger: Ledger,
-  { upstreamName }: Route,
-): Required<Pick<ForwardEvents, 'onFailure'>> {
-  return {
-    onFailure: (code) => {
-      ledger.recordFailure(`${upstreamName} did not answer (${code})`);
-    },
-  };
+): void {
+  tapUsage(answer, ({ usage, refusal }) => {
+    void engineAnswer.then((answered) => {
+      const conversation = answered?.conversation;
+      if (refusal !== undefined)
+        engine.reportRefusal(
+          refusal,
+          conversation?.model,
+          mode === 'compact' ? conversation?.id : undefined,
+        );
+      if (conversation === undefined) return;
+      // The engine compares the usage with what it would have sent, so the request must have been sent that way.
+      const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
+      if (usage !== undefined && usage.isSum !== true && isOfEngine)
+        engine.report(conversation, usage);
+      if (mode === 'observe' && refusesReasoning(refusal)) ledger.recordFailure(COMPACTED_BEFORE);
+      ledger.recordUsage(conversation.id, { usage, mode, status: answer.statusCode ?? 0 });
+    });
+  });
 }
 
 function scopeOf(

@@ -15,6 +15,7 @@ import type { Duplex } from 'node:stream';
 import { REFUSED } from '../../adapters/conversation/editing-fetch.js';
 import { codingOf, unpack } from './coding.js';
 import { TOKEN_HEADER } from './guard.js';
+import { endToEnd, pairs, reasonOf, writeHead } from './headers.js';
 import type { CompleteGatewayOptions } from './options.js';
 import type { Route } from './route.js';
 
@@ -25,8 +26,6 @@ export const MAX_HEADER_BYTES: number = 64 * 1024;
 export interface ForwardEvents {
   /** Called with the head of the answer, before any data. */
   readonly onAnswer?: (answer: IncomingMessage) => void;
-  /** Called with an error code or a reason if there is no answer. */
-  readonly onFailure?: (code: string) => void;
   /**
    * Called for an answer whose status is in `REFUSED`, before the client gets it. Resolves to a body for a single retry, or to
    * `undefined` to pass on the answer. Must never reject.
@@ -43,9 +42,15 @@ export class Forwarder {
   /** Does not keep connections. For upgrades, which no other request can share, and for retries after a kept connection failed. */
   readonly #httpsOnce: HttpsAgent;
   readonly #idleTimeoutMs: number;
+  readonly #reportFailure: (message: string) => void;
 
-  constructor({ idleTimeoutMs, proxyEnv }: ForwarderOptions) {
+  /** @param reportFailure called for each request that gets no answer */
+  constructor(
+    { idleTimeoutMs, proxyEnv }: ForwarderOptions,
+    reportFailure: (message: string) => void,
+  ) {
     this.#idleTimeoutMs = idleTimeoutMs;
+    this.#reportFailure = reportFailure;
     // Node's types do not have `proxyEnv` yet.
     const viaProxy: object = { proxyEnv };
     this.#https = withShortIdleness(new HttpsAgent({ keepAlive: true, ...viaProxy }));
@@ -62,44 +67,33 @@ export class Forwarder {
     request: IncomingMessage,
     response: ServerResponse,
     route: Route,
-    body: Uint8Array | undefined,
-    events: ForwardEvents,
+    body?: Uint8Array,
+    events: ForwardEvents = {},
     isAgain: boolean = false,
   ): void {
+    const { upstreamName } = route;
     let outgoing: ClientRequest;
     try {
       outgoing = this.#open(request, route, body?.length, isAgain);
     } catch {
-      events.onFailure?.('a request that cannot be passed on');
+      this.#reportFailure(`${upstreamName} did not answer (a request that cannot be passed on)`);
       refuse(response, 400, 'the request has headers that cannot be passed on.');
       return;
     }
     let isAnswered = false;
     let isBroken = false;
-    const startMs = performance.now();
-    let readBefore: number | undefined;
-    outgoing.once('socket', ({ bytesRead }) => {
-      readBefore = bytesRead;
-    });
+    const wasUnread = watchReuse(outgoing);
     const fail = (error: NodeJS.ErrnoException): void => {
       // Data that has arrived is still piped before the client's connection is closed.
       isBroken = true;
       if (isAnswered || response.destroyed) return;
-      const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
-      const isStale =
-        outgoing.reusedSocket && isClosed && outgoing.socket?.bytesRead === readBefore;
-      // Retries only if a kept connection was closed soon and without any answer data: otherwise the upstream may have
-      // processed the request already.
-      if (isStale && body !== undefined && performance.now() - startMs < STALE_MS) {
+      if (body !== undefined && wasUnread(error)) {
         this.forward(request, response, route, body, events, true);
         return;
       }
-      events.onFailure?.(error.code ?? error.name);
-      refuse(
-        response,
-        error.code === TIMEOUT ? 504 : 502,
-        `${route.upstreamName} did not answer (${error.code ?? error.name}).`,
-      );
+      const failure = `${upstreamName} did not answer (${error.code ?? error.name})`;
+      this.#reportFailure(failure);
+      refuse(response, error.code === TIMEOUT ? 504 : 502, `${failure}.`);
     };
     outgoing.setTimeout(this.#idleTimeoutMs, () => {
       outgoing.destroy(Object.assign(new Error('Nothing came for too long.'), { code: TIMEOUT }));
@@ -125,14 +119,18 @@ export class Forwarder {
         events.onAnswer?.(answer);
       };
       const { onRefused, ...others } = events;
-      if (onRefused === undefined || !REFUSED.has(answer.statusCode)) pass();
-      else
-        void bodyForRetry(answer, onRefused).then((body) => {
-          if (body === undefined) pass();
-          else answer.resume();
-          if (body !== undefined && !response.destroyed)
-            this.forward(request, response, route, body, others);
-        });
+      if (onRefused === undefined || !REFUSED.has(answer.statusCode)) {
+        pass();
+        return;
+      }
+      void bodyForRetry(answer, onRefused).then((mended) => {
+        if (mended === undefined) {
+          pass();
+          return;
+        }
+        answer.resume();
+        if (!response.destroyed) this.forward(request, response, route, mended, others);
+      });
     });
     response.once('close', () => {
       if (!response.writableFinished) outgoing.destroy();
@@ -209,6 +207,24 @@ const TIMEOUT = 'ETIMEDOUT';
 const IDLE_MS = 4_000;
 /** If an upstream had closed a kept connection before the request, its reset arrives within this time. */
 const STALE_MS = 1_000;
+
+/**
+ * Returns a function that tells whether an error means that the upstream had closed a kept connection before it read the request. If
+ * the error comes late, or after some bytes of an answer, the upstream may have processed the request.
+ */
+function watchReuse(outgoing: ClientRequest): (error: NodeJS.ErrnoException) => boolean {
+  const startMs = performance.now();
+  let readBefore: number | undefined;
+  outgoing.once('socket', ({ bytesRead }) => {
+    readBefore = bytesRead;
+  });
+  return ({ code }) => {
+    const isClosed = code === 'ECONNRESET' || code === 'EPIPE';
+    const hasReadNothing = outgoing.socket?.bytesRead === readBefore;
+    const isSoon = performance.now() - startMs < STALE_MS;
+    return outgoing.reusedSocket && isClosed && hasReadNothing && isSoon;
+  };
+}
 
 /**
  * Makes an agent close idle connections before the server does: a request that races with the server's close fails, and after the
@@ -302,13 +318,12 @@ function discardRest(request: IncomingMessage, outgoing: ClientRequest): void {
 
 /** Passes on an interim answer, such as early hints; not `100 Continue`, which the gateway itself sends to clients that expect it. */
 function passInterim(
-  { statusCode, statusMessage, rawHeaders }: InformationEvent,
+  interim: InformationEvent,
   { socket, req, headersSent }: ServerResponse,
 ): void {
+  const { statusCode, rawHeaders } = interim;
   if (statusCode === 100 || headersSent || req.httpVersion === '1.0') return;
-  const reason = NOT_IN_HEADERS.test(statusMessage) ? '' : statusMessage;
-  const lines = pairs(endToEnd(rawHeaders)).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket?.write(`HTTP/1.1 ${statusCode} ${reason}\r\n${lines.join('')}\r\n`, 'latin1');
+  socket?.write(writeHead(`HTTP/1.1 ${statusCode} ${reasonOf(interim)}`, endToEnd(rawHeaders)));
 }
 
 function pipeAnswer(
@@ -318,8 +333,7 @@ function pipeAnswer(
 ): void {
   if (response.destroyed) return void answer.destroy();
   response.sendDate = false;
-  const { statusCode = 502, statusMessage = '' } = answer;
-  const reason = NOT_IN_HEADERS.test(statusMessage) ? '' : statusMessage;
+  const { statusCode = 502 } = answer;
   // Node writes trailers, and the `Trailer` header, only with chunked bodies.
   const isChunked =
     answer.headers['transfer-encoding'] !== undefined &&
@@ -327,7 +341,7 @@ function pipeAnswer(
     response.req.method !== 'HEAD';
   const headers = endToEnd(answer.rawHeaders, isChunked ? [] : ['trailer']);
   try {
-    response.writeHead(statusCode, reason, headers);
+    response.writeHead(statusCode, reasonOf(answer), headers);
   } catch {
     answer.destroy();
     refuse(response, 502, 'the answer has headers that cannot be passed on.');
@@ -352,39 +366,4 @@ function pipeAnswer(
   else answer.once('end', end);
   if (answer.closed) close();
   else answer.once('close', close);
-}
-
-/** Characters that Node accepts when it parses a status line, but refuses to write. */
-const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
-
-/** Hop-by-hop headers. */
-const OF_CONNECTION: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'transfer-encoding',
-  'upgrade',
-]);
-
-/** Returns the end-to-end headers of a message, in their order and spelling. */
-function endToEnd(headers: readonly string[], without: readonly string[] = []): string[] {
-  const dropped = new Set([...OF_CONNECTION, ...without]);
-  for (const [name, value] of pairs(headers)) {
-    if (name.toLowerCase() !== 'connection') continue;
-    for (const listed of value.split(',')) dropped.add(listed.trim().toLowerCase());
-  }
-  return pairs(headers)
-    .filter(([name]) => !dropped.has(name.toLowerCase()))
-    .flat();
-}
-
-/** Converts Node's raw headers, a flat list of names and values, to pairs. */
-export function pairs(headers: readonly string[]): [name: string, value: string][] {
-  return Array.from({ length: headers.length >> 1 }, (_, at) => [
-    headers[at * 2] ?? '',
-    headers[at * 2 + 1] ?? '',
-  ]);
 }

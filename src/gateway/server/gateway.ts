@@ -8,13 +8,13 @@ import type { Duplex } from 'node:stream';
 import { SpareMemory } from '../body/spare-memory.js';
 import type { Engine } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
-import { exchange, recordingFailure } from './exchange.js';
+import { exchange } from './exchange.js';
+import type { ExchangeParts } from './exchange.js';
 import { Forwarder, MAX_HEADER_BYTES, refuse } from './forward.js';
 import { admit } from './guard.js';
 import { Ledger } from './ledger.js';
 import { answerOwn, isOwnPath } from './own-routes.js';
 import { routeOf } from './route.js';
-import type { Route } from './route.js';
 import { answer, declineUpgrade, isForWebSocket, tunnel } from './tunnel.js';
 
 /** A running gateway. */
@@ -41,7 +41,9 @@ const PROBE_MS = 250;
 /** Starts a server, and resolves once it listens. @throws errors of listening, such as `EADDRINUSE` */
 export async function serve(options: CompleteGatewayOptions, engine: Engine): Promise<Gateway> {
   const ledger = new Ledger(options);
-  const forwarder = new Forwarder(options);
+  const forwarder = new Forwarder(options, (failure) => {
+    ledger.recordFailure(failure);
+  });
   const parts = { engine, forwarder, ledger, options, memory: new SpareMemory() };
   const server = createServer({
     ...UPGRADES,
@@ -69,30 +71,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     response.on('error', () => response.destroy());
     request.on('error', () => response.destroy());
     awaitEnd(request, response);
-    const admission = admit(request, options.token);
-    if ('status' in admission) {
-      refuse(response, admission.status, admission.message);
-      return;
-    }
-    if (isOwnPath(admission.target)) {
-      answerOwn(parts, request, response, admission.target).catch(() => {
-        refuse(response, 500, 'this could not be answered.');
-      });
-      return;
-    }
-    const route = routed(request, admission.target, options);
-    if (route === undefined) {
-      refuse(response, 404, 'no upstream has such a path; others are named by --upstream.');
-      return;
-    }
-    const { api, isCount } = route;
-    // If requests are sent unedited, counts are forwarded unedited too.
-    if (api !== undefined && (!isCount || ledger.mayCompact)) {
-      exchange(parts, request, response, { ...route, api });
-      return;
-    }
-    ledger.recordPassed('other requests');
-    forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
+    answerRequest(parts, request, response);
   };
   server.on('request', handle);
   // Clients may send `Expect: 100-continue` before a large body.
@@ -105,17 +84,8 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     answer(socket, 405);
   });
   const handleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    if (!isForWebSocket(request)) {
-      declineUpgrade(server, request, socket, head);
-      return;
-    }
-    const admission = admit(request, options.token);
-    if ('status' in admission) {
-      answer(socket, admission.status);
-      return;
-    }
-    ledger.recordPassed('another protocol');
-    tunnel(forwarder, request, socket, head, routed(request, admission.target, options));
+    if (isForWebSocket(request)) openTunnel(parts, request, socket, head);
+    else declineUpgrade(server, request, socket, head);
   };
   server.on('upgrade', (request, socket, head) => {
     const former = newest.get(socket);
@@ -145,6 +115,55 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
   };
 }
 
+/** Admits a request or refuses it, and dispatches it. */
+function answerRequest(
+  parts: ExchangeParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { forwarder, ledger, options } = parts;
+  const admission = admit(request, options.token);
+  if ('status' in admission) {
+    refuse(response, admission.status, admission.message);
+    return;
+  }
+  if (isOwnPath(admission.target)) {
+    answerOwn(parts, request, response, admission.target).catch(() => {
+      refuse(response, 500, 'this could not be answered.');
+    });
+    return;
+  }
+  const route = routeOf(request, admission.target, options.upstreams);
+  if (route === undefined) {
+    refuse(response, 404, 'no upstream has such a path; others are named by --upstream.');
+    return;
+  }
+  const { api, isCount } = route;
+  // If requests are sent unedited, counts are forwarded unedited too.
+  if (api !== undefined && (!isCount || ledger.mayCompact)) {
+    exchange(parts, request, response, { ...route, api });
+    return;
+  }
+  ledger.recordPassed('other requests');
+  forwarder.forward(request, response, route);
+}
+
+/** Admits a request for a WebSocket or refuses it, and connects the client to its upstream. */
+function openTunnel(
+  { forwarder, ledger, options }: ExchangeParts,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
+  const admission = admit(request, options.token);
+  if ('status' in admission) {
+    answer(socket, admission.status);
+    return;
+  }
+  ledger.recordPassed('another protocol');
+  tunnel(forwarder, request, socket, head, routeOf(request, admission.target, options.upstreams));
+}
+
 /**
  * Detects clients that have disconnected. A client that has sent everything may also just close its half of the connection, which
  * looks the same. So two interim answers are sent: the system of a client that is gone replies to the first one with a reset, and
@@ -167,14 +186,6 @@ function awaitEnd({ socket, httpVersion }: IncomingMessage, response: ServerResp
     clearTimeout(again);
     socket.off('end', onEnd);
   });
-}
-
-function routed(
-  { method = '', headers }: IncomingMessage,
-  target: string,
-  { upstreams }: CompleteGatewayOptions,
-): Route | undefined {
-  return routeOf(method, target, headers, upstreams);
 }
 
 function urlOf(server: Server, { token }: CompleteGatewayOptions): string {

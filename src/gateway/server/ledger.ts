@@ -2,12 +2,11 @@
 // content, headers or keys.
 
 import { EventEmitter } from 'node:events';
-import type { RequestTokens } from '../../main/preflight/token-tally.js';
 import { safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 import { judgeCacheRead } from '../../main/preflight/prompt-cache.js';
 import type { CacheMissCause } from '../../main/preflight/session-events.js';
-import { inputCost, modelPrice } from '../../main/models/model-prices.js';
+import { modelPrice } from '../../main/models/model-prices.js';
 import { CacheTerms } from '../../main/models/session-model.js';
 import type {
   AnsweredUsage,
@@ -31,9 +30,10 @@ export interface CallRecord {
 }
 
 /** Why a prompt was not read from the provider's cache. */
-export type CacheMiss = 'first call' | 'idle' | 'edited' | 'changed by the host' | 'unknown';
+export type CacheMiss = CacheMissCause | 'first call' | 'changed by the host';
 
-interface ConversationTotals {
+/** A conversation, with its totals. */
+interface Conversation {
   /** The conversation, as the engine last reported it. */
   line: ConversationState;
   readonly since: number;
@@ -44,24 +44,21 @@ interface ConversationTotals {
   readonly recent: CallRecord[];
   readonly edits: EditReport[];
   usage: AnsweredUsage;
-  /** Estimated input costs, if the model's price is known. */
-  dollars: InputDollars | undefined;
   /**
    * Whether the conversation stays compacted to its end, in any mode: its model has reasoned about edited messages, and would refuse
    * that reasoning after the original ones.
    */
   isHeld: boolean;
+  /** Mode that the user set for this conversation; `undefined` if the gateway's mode applies. */
+  ownMode: GatewayMode | undefined;
+  /** What the last reported prompt left in the provider's cache: how many tokens, and for how long. */
+  promptTokens: number;
+  cacheTtlMs: number;
 }
 
 /** A conversation as the gateway's page shows it. */
-export interface ConversationRecord extends Readonly<ConversationTotals> {
+export interface ConversationRecord extends Readonly<Conversation> {
   readonly mode: GatewayMode;
-}
-
-/** Input costs in dollars, with edits and without. */
-export interface InputDollars {
-  readonly with: number;
-  readonly without: number;
 }
 
 /** The status of a gateway as a whole. */
@@ -71,14 +68,6 @@ export interface GatewayStatus {
   readonly passed: Readonly<Record<string, number>>;
   readonly failures: readonly { readonly at: number; readonly message: string }[];
   readonly failureCount: number;
-}
-
-interface Conversation extends ConversationTotals {
-  /** Mode that the user set for this conversation; `undefined` if the gateway's mode applies. */
-  ownMode: GatewayMode | undefined;
-  /** What the last reported prompt left in the provider's cache: how many tokens, and for how long. */
-  promptTokens: number;
-  cacheTtlMs: number;
 }
 
 const MAX_RECENT_CALLS = 50;
@@ -159,14 +148,14 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   /** Records the engine's answer to a request. */
   recordAnswer(answer: EngineAnswer, bytes: number): void {
     const { outcome, reason, editedBytes, conversation: state, edits, failures = [] } = answer;
+    const { isSideRequest = false } = answer;
     for (const failure of failures) this.recordFailure(failure);
     if (outcome === 'failed')
       this.recordFailure(`compaction failed (${reason ?? 'unknown'}); the request left as it came`);
     if (outcome === 'passed') this.recordPassed(reason ?? 'other requests');
-    if (state === undefined) return;
+    if (state === undefined || isSideRequest) return;
     const conversation = this.#conversationOf(state);
     const sentBytes = editedBytes ?? bytes;
-    conversation.dollars = dollarsWith(conversation, state);
     conversation.line = state;
     conversation.calls += 1;
     conversation.bytes += bytes;
@@ -192,9 +181,9 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     const isEdited = mode === 'compact' && call.sentBytes !== call.bytes;
     conversation.isHeld ||= isEdited && conversation.line.bindsReasoning && status === 200;
     if (usage !== undefined) {
-      const miss = missOf(conversation, call, usage);
+      const miss = usage.isSum === true ? undefined : missOf(conversation, call, usage);
       if (miss !== undefined) call.miss = miss;
-      conversation.promptTokens = promptOf(usage);
+      conversation.promptTokens = usage.isSum === true ? 0 : promptOf(usage);
       conversation.cacheTtlMs = termsOf(conversation.line).ttlMs;
       conversation.usage = sumOf(conversation.usage, usage);
     }
@@ -248,9 +237,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
 
   conversation(id: string): ConversationRecord | undefined {
     const conversation = this.#conversations.get(id);
-    if (conversation === undefined) return undefined;
-    const { ownMode: _, promptTokens: _tokens, cacheTtlMs: _ttl, ...record } = conversation;
-    return { ...record, mode: this.modeOf(conversation.line) };
+    return conversation && { ...conversation, mode: this.modeOf(conversation.line) };
   }
 
   #conversationOf(state: ConversationState): Conversation {
@@ -268,7 +255,6 @@ export class Ledger extends EventEmitter<LedgerEvents> {
       usage: NO_USAGE,
       promptTokens: 0,
       cacheTtlMs: 0,
-      dollars: undefined,
       isHeld: false,
     };
     this.#conversations.set(state.id, conversation);
@@ -287,31 +273,6 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.emit('conversation', forgotten);
   }
 }
-
-/** Adds the cost of one call. Costs are added call by call, because prices depend on the length of the prompt. */
-function dollarsWith(
-  { line: before, calls, dollars }: Conversation,
-  state: ConversationState,
-): InputDollars | undefined {
-  const price = modelPrice(state.model ?? '');
-  if (price === undefined) return undefined;
-  const cost = (now: RequestTokens, then: RequestTokens | undefined): number => {
-    const sent = Math.max(0, now.sentTokens - (then?.sentTokens ?? 0));
-    const read = Math.max(0, now.cacheReadTokens - (then?.cacheReadTokens ?? 0));
-    return inputCost(price, sent, Math.min(sent, read));
-  };
-  const then = calls === 0 ? undefined : before.costs;
-  return {
-    with: (dollars?.with ?? 0) + cost(state.costs, then),
-    without: (dollars?.without ?? 0) + cost(state.costs.uncompacted, then?.uncompacted),
-  };
-}
-
-const CAUSES: Readonly<Record<CacheMissCause, CacheMiss>> = {
-  expired: 'idle',
-  edit: 'edited',
-  'changed-request': 'unknown',
-};
 
 /** Returns the cause of a cache miss; `undefined` if everything in the cache was read. */
 function missOf(
@@ -332,8 +293,8 @@ function missOf(
   });
   if (missed === null) return undefined;
   if (line.isRewritten) return 'changed by the host';
-  const cause = CAUSES[missed.cause];
-  return cause === 'unknown' && call.bytes < before.bytes ? 'changed by the host' : cause;
+  const isShorter = missed.cause === 'changed-request' && call.bytes < before.bytes;
+  return isShorter ? 'changed by the host' : missed.cause;
 }
 
 function termsOf({ model, cacheTtlMs }: ConversationState): CacheTerms {

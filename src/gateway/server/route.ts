@@ -1,6 +1,6 @@
 // Determines the upstream, the path and the API of a request.
 
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { modelInPath } from '../../main/models/model-name.js';
 import { apiOfPath } from '../engine/apis.js';
 import type { Api } from '../engine/apis.js';
@@ -35,9 +35,8 @@ const ANTHROPIC_PATH_WITHOUT_VERSION = /^\/(?:messages|files|models|skills)\b/;
 
 /** Returns the route of a request; `undefined` if its path is invalid or has no upstream. */
 export function routeOf(
-  method: string,
+  { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   target: string,
-  headers: IncomingHttpHeaders,
   upstreams: Readonly<Record<string, string>>,
 ): Route | undefined {
   if (!target.startsWith('/') || hasDotSegment(target)) return undefined;

@@ -4,8 +4,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { ClientRequest, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { pairs } from './forward.js';
 import type { Forwarder } from './forward.js';
+import { endToEnd, pairs, reasonOf, writeHead } from './headers.js';
 import type { Route } from './route.js';
 
 /** Paths whose clients fall back to HTTP after status 426, so that the gateway can read their histories. */
@@ -40,15 +40,18 @@ export function tunnel(
     answer(socket, 502);
   });
   outgoing.on('response', (refusal) => {
-    socket.write(headOf(refusal));
+    socket.write(headOf(refusal, [...endToEnd(refusal.rawHeaders), 'Connection', 'close']));
     refusal.pipe(socket);
+    refusal.once('close', () => {
+      if (!refusal.complete) socket.destroy();
+    });
   });
   outgoing.on('upgrade', (agreed, upstream, first) => {
     upstream.on('error', () => socket.destroy());
     upstream.once('close', () => socket.destroy());
     socket.once('close', () => upstream.destroy());
     upstream.setTimeout(0);
-    socket.write(headOf(agreed));
+    socket.write(headOf(agreed, agreed.rawHeaders));
     if (first.length > 0) socket.write(first);
     if (head.length > 0) upstream.write(head);
     upstream.pipe(socket);
@@ -72,11 +75,9 @@ export function declineUpgrade(
   socket: Duplex,
   head: Buffer,
 ): void {
-  const headers = pairs(rawHeaders)
-    .filter(([name]) => name.toLowerCase() !== 'upgrade')
-    .map(([name, value]) => `${name}: ${value}\r\n`);
-  const start = `${method} ${url} HTTP/${httpVersion}\r\n${headers.join('')}\r\n`;
-  socket.unshift(Buffer.concat([Buffer.from(start, 'latin1'), head]));
+  const headers = pairs(rawHeaders).filter(([name]) => name.toLowerCase() !== 'upgrade');
+  const start = writeHead(`${method} ${url} HTTP/${httpVersion}`, headers.flat());
+  socket.unshift(Buffer.concat([start, head]));
   server.emit('connection', socket);
 }
 
@@ -90,11 +91,7 @@ export function answer(socket: Duplex, status: number): void {
   );
 }
 
-function headOf({ statusCode = 502, statusMessage = '', rawHeaders }: IncomingMessage): string {
-  const isUpgrade = statusCode === 101;
-  const headers = pairs(rawHeaders)
-    .filter(([name]) => isUpgrade || !/^(?:transfer-encoding|connection|keep-alive)$/i.test(name))
-    .map(([name, value]) => `${name}: ${value}\r\n`);
-  if (!isUpgrade) headers.push('Connection: close\r\n');
-  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${headers.join('')}\r\n`;
+function headOf(answer: IncomingMessage, headers: readonly string[]): Buffer {
+  const { statusCode = 502 } = answer;
+  return writeHead(`HTTP/1.1 ${statusCode} ${reasonOf(answer)}`, headers);
 }

@@ -25,9 +25,9 @@ export interface TapReport {
 /** Listens to an answer, and reports when it has ended or was cut off: even then, the input usage may have come at the start. */
 export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) => void): void {
   const type = answer.headers['content-type'] ?? '';
-  const reader = new UsageReader(/\bjson\b/i.test(type));
-  const frames = /\bvnd\.amazon\.eventstream\b/i.test(type) ? new FrameReader() : undefined;
   const isRefusal = REFUSED.has(answer.statusCode);
+  const reader = new UsageReader(isRefusal || /\bjson\b/i.test(type));
+  const frames = /\bvnd\.amazon\.eventstream\b/i.test(type) ? new FrameReader() : undefined;
   const end = (): void => {
     const usage = reader.end();
     onReport({ usage, refusal: isRefusal ? reader.text : reader.refusal });
@@ -37,9 +37,11 @@ export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) 
     else for (const event of frames.add(chunk)) reader.add(event);
   };
   const coding = codingOf(answer.headers);
-  if (coding === 'none' || coding === undefined) {
+  // A refusal that was looked at before may have ended already, if it was empty or cut off.
+  if (coding === 'none' || coding === undefined || answer.closed) {
     if (coding === 'none') answer.on('data', add);
-    answer.once('close', end);
+    if (answer.closed) end();
+    else answer.once('close', end);
     return;
   }
   const decoder = coding.createReader();
@@ -74,6 +76,12 @@ const LINE_FEED = 0x0a;
 const USAGE = '"usage';
 /** A fast check for chunks that may match `REFUSED_IN_STREAM`. */
 const REFUSAL = 'context_length_exceeded';
+/** A fast check for chunks that may match `SERVER_CALL`, as Anthropic's API writes it. */
+const SERVER_TOOL_USE = '_tool_use"';
+const NEEDLES = [USAGE, REFUSAL, SERVER_TOOL_USE];
+/** The type of a call of a tool that the provider runs itself: no call that the client has to answer. */
+const SERVER_CALL =
+  /"type"\s*:\s*"(?:\w+_tool_use|(?!(?:function|custom_tool|tool|local_shell|shell|computer|apply_patch)_call)\w+_call)"/;
 
 /** Finds the latest usage numbers, and a refusal, in a stream of text. */
 export class UsageReader {
@@ -81,6 +89,7 @@ export class UsageReader {
   readonly #decoder = new StringDecoder('utf8');
   #text = '';
   #usage: Partial<AnsweredUsage> | undefined;
+  #hasServerCalls = false;
   #isAtLineStart = true;
   #refusal: string | undefined;
 
@@ -110,7 +119,7 @@ export class UsageReader {
     this.#isAtLineStart = chunk.at(-1) === LINE_FEED;
     // Fast path for nearly all chunks: whole lines without usage are neither decoded nor kept.
     const isWhole = isAtLineStart && this.#isAtLineStart;
-    if (isWhole && !chunk.includes(USAGE) && !chunk.includes(REFUSAL)) return;
+    if (isWhole && !NEEDLES.some((needle) => chunk.includes(needle))) return;
     this.#text += this.#decoder.write(chunk);
     const lines = this.#text.lastIndexOf('\n');
     if (lines !== -1) {
@@ -128,11 +137,13 @@ export class UsageReader {
       cacheWriteTokens = 0,
       outputTokens = 0,
     } = this.#usage;
-    return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens };
+    const usage = { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens };
+    return this.#hasServerCalls ? { ...usage, isSum: true } : usage;
   }
 
   #scan(text: string): void {
     this.#refusal ??= REFUSED_IN_STREAM.exec(text)?.[0];
+    this.#hasServerCalls ||= SERVER_CALL.test(text);
     for (const key of ['"usage"', '"usageMetadata"']) {
       for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + key.length)) {
         // An escaped quote means that the match is within a text of the model.
@@ -163,13 +174,13 @@ function objectAt(text: string, from: number): unknown {
 /** Returns the valid numbers of a report. Missing and invalid ones do not change earlier numbers. */
 function readUsage(usage: JsonRecord): Partial<AnsweredUsage> {
   const { total, fresh, read, written, output } = usageNumbers(usage);
-  const report: Record<keyof AnsweredUsage, number | undefined> = {
+  const report = {
     inputTokens: total === undefined ? fresh : Math.max(0, total - (read ?? 0) - (written ?? 0)),
     cacheReadTokens: read,
     cacheWriteTokens: written,
     outputTokens: output,
   };
   return Object.fromEntries(
-    Object.entries(report).filter(([, value]) => value !== undefined && value >= 0),
+    Object.entries(report).filter(([, value = -1]) => value >= 0 && value < Infinity),
   );
 }

@@ -167,21 +167,12 @@ class CodexReader implements RecordReader {
   }
 
   #readCall(item: JsonRecord, type: string, time: ContentMetadata): void {
-    const isShell = type === 'local_shell_call';
-    const name = isShell ? 'local_shell' : (asText(item['name']) ?? '');
+    const name = type === 'local_shell_call' ? 'local_shell' : (asText(item['name']) ?? '');
     const id = asFilledText(item['call_id']) ?? asText(item['id']) ?? '';
     if (name === 'apply_patch') {
       this.#patches.set(id, this.#patches.get(id) === true || item['success'] === false);
     }
-    const input = item['input'];
-    const parameters =
-      type === 'function_call'
-        ? parseArguments(item['arguments'])
-        : isShell
-          ? (item['action'] ?? {})
-          : typeof input === 'string'
-            ? { input }
-            : (input ?? {});
+    const parameters = parametersOf(item, type);
     this.#addModel([{ type: 'tool_call', id, name, parameters }], time);
   }
 
@@ -269,6 +260,13 @@ class CodexReader implements RecordReader {
 /** Requests may leave out the type of messages. */
 function typeOf(item: JsonRecord): string {
   return asText(item['type']) ?? (typeof item['role'] === 'string' ? 'message' : '');
+}
+
+function parametersOf(call: JsonRecord, type: string): unknown {
+  if (type === 'function_call') return parseArguments(call['arguments']);
+  if (type === 'local_shell_call') return call['action'] ?? {};
+  const { input } = call;
+  return typeof input === 'string' ? { input } : (input ?? {});
 }
 
 /** Whether the user entered an item. User messages that the agent wrote itself begin with a tag or a title. */

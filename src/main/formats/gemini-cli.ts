@@ -89,7 +89,8 @@ class GeminiReader implements RecordReader {
       if (!inContent.has(id)) {
         calls.push({ type: 'tool_call', id, name, parameters: call['args'] ?? {} });
       }
-      const response = readResult(call, id);
+      // A call without a name is left out with a warning, and its result with it.
+      const response = name === '' ? undefined : readResult(call, id);
       if (response === undefined) return;
       responses.push(response);
       this.#answered.add(id);

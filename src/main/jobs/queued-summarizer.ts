@@ -30,7 +30,6 @@ import {
   cancellationKey,
   hashOf,
   LOST,
-  storedText,
 } from './summary-job.js';
 import type { SummaryJobData, TextStore } from './summary-job.js';
 
@@ -264,7 +263,7 @@ async function storedAnswer(
   jobId: string,
 ): Promise<SummarizerResponse | undefined> {
   const key = answerKey(jobId);
-  const answer = tryParseJson((await storedText(store, key, 'answer')) ?? '');
+  const answer = tryParseJson((await store.get(key, 'answer')) ?? '');
   if (!isRecord(answer) || typeof answer['text'] !== 'string') return undefined;
   if (answer['finishReason'] !== 'stop') await store.delete(key);
   return answer as unknown as SummarizerResponse;

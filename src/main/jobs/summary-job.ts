@@ -35,16 +35,6 @@ export function hashOf(text: string): string {
   return hash('sha256', text);
 }
 
-/** Returns a stored text; `null` if there is none, even if a store written in JavaScript returns `undefined`. */
-export async function storedText(
-  store: TextStore,
-  key: string,
-  name: string,
-): Promise<string | null> {
-  const text: unknown = await store.get(key, name);
-  return typeof text === 'string' ? text : null;
-}
-
 /** @throws TypeError for a store that does not keep originals. */
 export function assertTextStore(store: StateStore): asserts store is TextStore {
   if (hasFunctions(store, ['put', 'get', 'delete'])) return;

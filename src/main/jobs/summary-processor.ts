@@ -16,7 +16,6 @@ import {
   cancellationKey,
   hashOf,
   LOST,
-  storedText,
 } from './summary-job.js';
 import type { TextStore } from './summary-job.js';
 
@@ -70,8 +69,9 @@ async function process(
     throw new UnrecoverableError('Expected a job with a key and a hash.');
   }
   const answer = answerKey(key);
-  if ((await storedText(store, answer, 'answer')) === null) {
-    const text = (await storedText(store, key, hash)) ?? '';
+  // A store written in JavaScript may return `undefined` instead of `null`.
+  if (typeof (await store.get(answer, 'answer')) !== 'string') {
+    const text = (await store.get(key, hash)) ?? '';
     const request = tryParseJson(text);
     if (hashOf(text) !== hash || !isRecord(request)) {
       throw new Error(LOST);
@@ -109,14 +109,9 @@ async function ask(
   if (signal?.aborted === true) end();
   signal?.addEventListener('abort', end);
   const look = setInterval(() => {
-    storedText(store, cancellationKey(key), CANCELLATION).then(
-      (found) => {
-        if (found === null) return;
-        controller.abort(new UnrecoverableError(CANCELLED));
-      },
-      // If the store is unreachable, nothing can be cancelled.
-      () => undefined,
-    );
+    void isCancelled(store, key).then((hasBeen) => {
+      if (hasBeen) controller.abort(new UnrecoverableError(CANCELLED));
+    });
   }, CANCELLATION_POLL_MS);
   const late = (): Error =>
     new SummarizerError(`The model gave no answer within ${timeoutMs} ms.`, 'SUMMARIZER_TIMEOUT');
@@ -135,5 +130,14 @@ async function ask(
   } finally {
     clearInterval(look);
     signal?.removeEventListener('abort', end);
+  }
+}
+
+/** Whether the job was cancelled; if the store is unreachable, nothing can be. */
+async function isCancelled(store: TextStore, key: string): Promise<boolean> {
+  try {
+    return typeof (await store.get(cancellationKey(key), CANCELLATION)) === 'string';
+  } catch {
+    return false;
   }
 }

@@ -3,12 +3,7 @@
 
 import { causesOf, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
-import {
-  failureCode,
-  innermostFailure,
-  publishFallback,
-  publishPass,
-} from '../telemetry/channels.js';
+import { failureCode, innermostFailure, publish } from '../telemetry/channels.js';
 import type { PassMessage, FailureCode } from '../telemetry/channels.js';
 import type { FallbackEvent, OffloadStats } from './offload.js';
 
@@ -53,7 +48,7 @@ export class OffloadMeter {
   addPass(pass: Omit<PassMessage, 'sessionId'>): void {
     this.#add(pass);
     if (this.#all !== undefined) this.#all.#add(pass);
-    publishPass(() => ({ sessionId: this.#sessionId, ...pass }));
+    publish('ctxfold:pass', () => ({ sessionId: this.#sessionId, ...pass }));
   }
 
   /**
@@ -80,7 +75,7 @@ export class OffloadMeter {
     const { task, error, attempts } = fallback;
     this.#totals.fallbacks += 1;
     if (this.#all !== undefined) this.#all.#totals.fallbacks += 1;
-    publishFallback(() => {
+    publish('ctxfold:fallback', () => {
       const cause = innermostFailure(error);
       return {
         sessionId: this.#sessionId,

@@ -1,55 +1,90 @@
-// An index of a removal log by call id, so that a result can be restored without reading the whole file.
-// Stores positions, no payloads.
+// An index of a removal log by call id: which record has a call's original response, and which one the call. Restoring and listing
+// share it, because they must agree. Keeps no payloads.
 
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
-import type { LocatedRemoval, RecordPlace } from './removal-reader.js';
-import { StandIns } from './stand-ins.js';
-import type { Doubt } from './stand-ins.js';
+import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
 import { pushTo } from '../../shared/lists-by-key.js';
+import type { LocatedRemoval } from './removal-reader.js';
+import { isInScope } from './session-scope.js';
+import type { SessionScope } from './session-scope.js';
+import { StandIns, weightOf } from './stand-ins.js';
+import type { Doubt } from './stand-ins.js';
 
-/** A record that contains a call, or a response to it that may be the original. */
-export interface CallSighting {
-  readonly sessionId: string;
-  readonly toolName: string;
-  readonly place: RecordPlace;
-  /** Evidence that the response is not the original; `null` for a call. */
-  readonly doubt: Doubt | null;
+/** What an index keeps of a call and of a response. */
+export interface CallDetails<Call, Response> {
+  readonly ofCall: (call: ToolCallBlock, removal: LocatedRemoval) => Call;
+  readonly ofResponse: (response: ToolResponseBlock, removal: LocatedRemoval) => Response;
 }
 
-/** The sightings of each call id. Records must be added in file order. */
-export class CallIndex {
+/** A record that contains a call, or a response that may be the original. */
+export interface Sighting<Detail> {
+  readonly sessionId: string;
+  readonly toolName: string;
+  readonly detail: Detail;
+}
+
+/** The original response to a call, and the call if it was recorded. */
+export interface FoundCall<Call, Response> {
+  readonly response: Sighting<Response>;
+  readonly call: Sighting<Call> | undefined;
+}
+
+/** The calls of a log, and their responses. Records must be added in file order. */
+export class CallIndex<Call, Response> {
+  readonly #details: CallDetails<Call, Response>;
   readonly #standIns = new StandIns();
-  readonly #sightings = new Map<string, CallSighting[]>();
+  readonly #calls = new Map<string, Sighting<Call>[]>();
+  readonly #responses = new Map<string, (Sighting<Response> & { readonly doubt: Doubt })[]>();
   /** Interned session ids and tool names, of which every record would otherwise add its own copy. */
   readonly #names = new Map<string, string>();
 
+  constructor(details: CallDetails<Call, Response>) {
+    this.#details = details;
+  }
+
   /** @param onlyCallId skips all other calls */
-  note({ record, location }: LocatedRemoval, onlyCallId?: string): void {
-    const { sessionId, entry } = record;
-    const place = { offset: location.offset, seq: record.seq };
-    for (const block of entry.blocks) {
+  note(removal: LocatedRemoval, onlyCallId?: string): void {
+    const { record } = removal;
+    const sessionId = this.#kept(record.sessionId);
+    for (const block of record.entry.blocks) {
       if (isToolCallBlock(block)) {
         if (block.id !== (onlyCallId ?? block.id)) continue;
-        this.#add(block.id, { sessionId, toolName: block.name, place, doubt: null });
+        const detail = this.#details.ofCall(block, removal);
+        pushTo(this.#calls, block.id, { sessionId, toolName: this.#kept(block.name), detail });
       } else if (isToolResponseBlock(block) && block.isComplete !== false) {
-        const { callId, toolName } = block;
-        if (callId !== (onlyCallId ?? callId)) continue;
+        if (block.callId !== (onlyCallId ?? block.callId)) continue;
         const doubt = this.#standIns.judge(block, record);
-        if (doubt !== null) this.#add(callId, { sessionId, toolName, place, doubt });
+        if (doubt !== null) {
+          const detail = this.#details.ofResponse(block, removal);
+          const toolName = this.#kept(block.toolName);
+          pushTo(this.#responses, block.callId, { sessionId, toolName, detail, doubt });
+        }
         this.#standIns.note(block, record);
       }
     }
   }
 
-  /** The sightings of a call, last one first. */
-  sightings(callId: string): readonly CallSighting[] {
-    return this.#sightings.get(callId)?.toReversed() ?? [];
+  /** The calls of which a response is recorded. */
+  get callIds(): Iterable<string> {
+    return this.#responses.keys();
   }
 
-  #add(callId: string, { sessionId, toolName, place, doubt }: CallSighting): void {
-    const names = { sessionId: this.#kept(sessionId), toolName: this.#kept(toolName) };
-    const sighting = { ...names, place, doubt };
-    pushTo(this.#sightings, callId, sighting);
+  /** Finds the latest of the least doubtful responses in scope, and the call of the same session and tool. */
+  find(callId: string, scope: SessionScope): FoundCall<Call, Response> | undefined {
+    let response: Sighting<Response> | undefined;
+    let leastWeight = Infinity;
+    for (const candidate of this.#responses.get(callId) ?? []) {
+      const weight = weightWithin(scope, candidate.doubt);
+      if (weight > leastWeight || !isInScope(scope, candidate.sessionId)) continue;
+      leastWeight = weight;
+      response = candidate;
+    }
+    if (response === undefined) return undefined;
+    const { sessionId, toolName } = response;
+    const call = this.#calls
+      .get(callId)
+      ?.findLast((each) => each.sessionId === sessionId && each.toolName === toolName);
+    return { response, call };
   }
 
   #kept(name: string): string {
@@ -58,4 +93,9 @@ export class CallIndex {
     this.#names.set(name, name);
     return name;
   }
+}
+
+/** Returns the weight of a doubt. Ignores stand-ins of other sessions if only one session is searched. */
+function weightWithin({ acrossSessions }: SessionScope, doubt: Doubt): number {
+  return weightOf(acrossSessions === true ? doubt : { ...doubt, isStandInElsewhere: false });
 }

@@ -1,13 +1,11 @@
 // Writes records to a file so that a failure at any point affects only the records being written. Assigns record numbers and keeps
 // track of line starts.
 
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import type { AppendFile } from './append-file.js';
 import type { Deferred } from '../waiting/abortable.js';
 import { encodeRemoval } from './removal-record.js';
 import type { RemovalDraft } from './removal-record.js';
-import { readRemovals } from './removal-reader.js';
+import { RemovalReading } from './removal-reader.js';
 import { writeFailed } from './removal-log-errors.js';
 
 /** State of the end of a removal log. */
@@ -74,14 +72,16 @@ export class RecordFile {
     this.#nextSeq = Math.min(this.#nextSeq, endOffset);
     // Not known until the batch is on disk, so assume the worst.
     this.#isAtLineStart = false;
-    for (const { append, draft } of draftsOf(batch)) {
-      const encoded = this.#encode(append, draft);
-      if (encoded === undefined) continue;
-      text += encoded.line;
-      endOffset += encoded.bytes;
-      if (text.length < PIECE_LENGTH) continue;
-      await writeAll(this.#file, text);
-      text = '';
+    for (const append of batch) {
+      for (const draft of append.drafts) {
+        const encoded = this.#encode(append, draft);
+        if (encoded === undefined) break;
+        text += encoded.line;
+        endOffset += encoded.bytes;
+        if (text.length < PIECE_LENGTH) continue;
+        await writeAll(this.#file, text);
+        text = '';
+      }
     }
     await writeAll(this.#file, text);
     await this.#file.datasync();
@@ -109,14 +109,6 @@ export class RecordFile {
   }
 }
 
-function* draftsOf(
-  batch: readonly PendingAppend[],
-): Generator<{ readonly append: PendingAppend; readonly draft: RemovalDraft }> {
-  for (const append of batch) {
-    for (const draft of append.drafts) yield { append, draft };
-  }
-}
-
 /** Writes everything. A short write comes without an error, so the rest is written again, which fails with the reason. */
 async function writeAll(file: AppendFile, text: string): Promise<void> {
   let rest = Buffer.from(text);
@@ -131,28 +123,19 @@ async function writeAll(file: AppendFile, text: string): Promise<void> {
  * Reads the end of a log, backwards in growing windows until one contains a record, so that opening a long log is fast. Record numbers
  * ascend, so the highest number among the last records is the highest of all.
  */
-export async function readLogTail(path: string): Promise<LogTail> {
-  const { sizeBytes, endsInLineBreak } = await readEnd(path);
+export async function readLogTail(path: string, file: AppendFile): Promise<LogTail> {
+  const { sizeBytes } = await file.status();
+  const last = Buffer.of(LINE_BREAK);
+  if (sizeBytes > 0) await file.read(last, sizeBytes - 1);
   let lastSeq = -1;
   let windowBytes = FIRST_WINDOW_BYTES;
   for (let startOffset = sizeBytes; startOffset > 0 && lastSeq === -1;) {
     startOffset = Math.max(0, sizeBytes - windowBytes);
-    for await (const { record } of readRemovals(path, { startOffset, endOffset: sizeBytes })) {
+    const window = { startOffset, endOffset: sizeBytes };
+    for await (const { record } of new RemovalReading({ path, file }, window)) {
       lastSeq = Math.max(lastSeq, record.seq);
     }
     windowBytes *= WINDOW_GROWTH;
   }
-  return { sizeBytes, endsInLineBreak, lastSeq };
-}
-
-async function readEnd(path: string): Promise<Pick<LogTail, 'sizeBytes' | 'endsInLineBreak'>> {
-  const handle = await open(path, constants.O_RDONLY);
-  try {
-    const { size } = await handle.stat();
-    if (size === 0) return { sizeBytes: 0, endsInLineBreak: true };
-    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-    return { sizeBytes: size, endsInLineBreak: buffer[0] === LINE_BREAK };
-  } finally {
-    await handle.close();
-  }
+  return { sizeBytes, endsInLineBreak: last[0] === LINE_BREAK, lastSeq };
 }

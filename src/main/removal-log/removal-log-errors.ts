@@ -63,6 +63,11 @@ export function notInRemovalLog(path: string, callId: string, skippedBytes: numb
   );
 }
 
+/** Whether an error says that an original is not on record, rather than that a log could not be read. */
+export function isNotInRemovalLog(thrown: unknown): boolean {
+  return thrown instanceof CtxfoldError && thrown.code === 'NOT_IN_REMOVAL_LOG';
+}
+
 /** Creates the error for a closed writer. */
 export function writerClosed(path: string, what: string): CtxfoldError {
   return new CtxfoldError(`The writer of ${path} is closed: ${what}`, 'CLOSED');

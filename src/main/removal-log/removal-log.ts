@@ -1,7 +1,7 @@
 // The writer of a removal log: append-only, one writer per file, writes acknowledged once they are on disk.
 
 import { CtxfoldError } from '../../shared/errors.js';
-import { Deferred, withDeadline, MAX_TIMER_MS } from '../waiting/abortable.js';
+import { Deferred, withDeadline } from '../waiting/abortable.js';
 import { assertFilePath, openAppendFile, prepareParentDirectory } from './append-file.js';
 import type { AppendFile } from './append-file.js';
 import { CallIndex } from './call-index.js';
@@ -11,15 +11,13 @@ import { readLogTail, RecordFile } from './record-file.js';
 import type { PendingAppend } from './record-file.js';
 import type { RemovalDraft } from './removal-record.js';
 import { RemovalReading } from './removal-reader.js';
-import type { RemovalSource } from './removal-reader.js';
-import { restoreFromSightings } from './restore.js';
+import type { RecordPlace, RemovalSource } from './removal-reader.js';
+import { PLACES, readFound } from './restore.js';
 import type { RestoredResponse } from './restore.js';
 import type { SessionScope } from './session-scope.js';
 import { notInRemovalLog, readFailed, writeFailed, writerClosed } from './removal-log-errors.js';
 
 export interface RemovalLogOptions {
-  /** How long `close` waits for pending writes, in milliseconds. @default 5_000 */
-  readonly closeTimeoutMs?: number;
   /** The clock, in milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
   /** Opens the file. @default a regular file, created with mode 0600 */
@@ -33,14 +31,25 @@ export interface AppendOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const DEFAULT_CLOSE_TIMEOUT_MS = 5_000;
+/** How long `close` waits for pending writes. */
+const CLOSE_TIMEOUT_MS = 5_000;
 
-/** A file that is open for writing, and its lock. */
+/** A file that is open for writing, its lock, and the index of its first bytes, which `restore` extends. */
 interface OpenLog {
   readonly path: string;
   readonly file: AppendFile;
   readonly records: RecordFile;
   readonly lock: FileLock;
+  index: PartialIndex;
+}
+
+/** An index of the first bytes of a file. */
+class PartialIndex extends CallIndex<RecordPlace, RecordPlace> {
+  bytes: number = 0;
+
+  constructor() {
+    super(PLACES);
+  }
 }
 
 /**
@@ -54,13 +63,9 @@ interface OpenLog {
 export class RemovalLog {
   /** Path of the file, with the symbolic links of its directories resolved. */
   readonly path: string;
-  readonly #closeTimeoutMs: number;
   /** Opens the file and its lock again, as `open` did. */
   readonly #reopen: () => Promise<OpenLog>;
   #parts: OpenLog;
-  /** Index of the first `#indexedBytes` of the file. Built lazily by `restore`. */
-  #index = new CallIndex();
-  #indexedBytes = 0;
   /** Settles when the last `restore` has ended. */
   #restoring: Promise<unknown> = Promise.resolve();
   #waiting = new Set<PendingAppend>();
@@ -69,10 +74,9 @@ export class RemovalLog {
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(parts: OpenLog, closeTimeoutMs: number, reopen: () => Promise<OpenLog>) {
+  private constructor(parts: OpenLog, reopen: () => Promise<OpenLog>) {
     this.path = parts.path;
     this.#parts = parts;
-    this.#closeTimeoutMs = closeTimeoutMs;
     this.#reopen = reopen;
   }
 
@@ -82,20 +86,14 @@ export class RemovalLog {
    * heartbeat, and takes the lock over if there is none.
    *
    * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED` if the file cannot be opened or another writer, in
-   * this process or another one, has it open. TypeError or RangeError if an argument is invalid.
+   * this process or another one, has it open. TypeError for an invalid path.
    */
   static async open(path: string, options: RemovalLogOptions = {}): Promise<RemovalLog> {
-    const { now = Date.now, openFile = openAppendFile } = options;
-    const { closeTimeoutMs = DEFAULT_CLOSE_TIMEOUT_MS, lockTiming } = options;
+    const { now = Date.now, openFile = openAppendFile, lockTiming } = options;
     assertFilePath(path);
-    if (!(closeTimeoutMs >= 0 && closeTimeoutMs <= MAX_TIMER_MS)) {
-      throw new RangeError(
-        `Expected closeTimeoutMs to be from 0 to ${MAX_TIMER_MS}, got ${closeTimeoutMs}.`,
-      );
-    }
     const openParts = (): Promise<OpenLog> => openLog(path, openFile, lockTiming, now);
     try {
-      return new RemovalLog(await openParts(), closeTimeoutMs, openParts);
+      return new RemovalLog(await openParts(), openParts);
     } catch (error) {
       throw writeFailed(path, error);
     }
@@ -137,7 +135,7 @@ export class RemovalLog {
 
   /**
    * Writes pending appends, closes the file and releases its lock. Later appends are refused. After
-   * `closeTimeoutMs`, unacknowledged appends are rejected with `CLOSED`, and closing continues in the
+   * five seconds, unacknowledged appends are rejected with `CLOSED`, and closing continues in the
    * background. Never rejects; idempotent.
    */
   close(): Promise<void> {
@@ -146,37 +144,20 @@ export class RemovalLog {
   }
 
   async #restore(callId: string, scope: SessionScope): Promise<RestoredResponse> {
-    const isOpen = this.#closing === undefined;
-    const source = { path: this.path, file: isOpen ? this.#parts.file : undefined };
+    // A deleted file may be replaced while this one is read.
+    const parts = this.#parts;
+    const file = this.#closing === undefined ? parts.file : undefined;
+    const source = { path: this.path, file };
     try {
-      await this.#readNew(source);
+      await readNew(source, parts);
     } catch (error) {
       // The next call rebuilds the index.
-      this.#forgetIndex();
+      parts.index = new PartialIndex();
       throw error instanceof CtxfoldError ? error : readFailed(this.path, error);
     }
-    const sightings = this.#index.sightings(callId);
-    const restored = await restoreFromSightings(source, callId, sightings, scope);
-    if (restored === undefined) throw notInRemovalLog(this.path, callId, 0);
-    return restored;
-  }
-
-  async #readNew(source: RemovalSource): Promise<void> {
-    const { endOffset } = this.#parts.records;
-    // Somebody truncated the file and more was written since, so the index is wrong.
-    if (endOffset < this.#indexedBytes) this.#forgetIndex();
-    if (source.file !== undefined) {
-      const { sizeBytes } = await this.#parts.file.status();
-      if (sizeBytes < endOffset) throw new Error('it was cut off while it was open');
-    }
-    const reading = new RemovalReading(source, { startOffset: this.#indexedBytes, endOffset });
-    for await (const located of reading) this.#index.note(located);
-    this.#indexedBytes = endOffset;
-  }
-
-  #forgetIndex(): void {
-    this.#index = new CallIndex();
-    this.#indexedBytes = 0;
+    const found = parts.index.find(callId, scope);
+    if (found === undefined) throw notInRemovalLog(this.path, callId, 0);
+    return readFound(source, callId, found);
   }
 
   async #shutDown(): Promise<void> {
@@ -185,7 +166,7 @@ export class RemovalLog {
     const timeout = (): Error =>
       writerClosed(this.path, 'its deadline passed before the records were on the disk.');
     try {
-      await withDeadline(this.#closeTimeoutMs, undefined, timeout, () => isReleased);
+      await withDeadline(CLOSE_TIMEOUT_MS, undefined, timeout, () => isReleased);
     } catch (error) {
       const left = [...this.#inFlight, ...this.#waiting];
       this.#waiting.clear();
@@ -208,7 +189,6 @@ export class RemovalLog {
     if (!(await lock.isDeleted()) && (await file.status()).isLinked) return;
     await lock.release();
     this.#parts = await this.#reopen();
-    this.#forgetIndex();
     // Closed later, because a `restore` may still be reading the old file.
     void this.#restoring.then(() => records.close()).catch(() => undefined);
   }
@@ -235,6 +215,21 @@ export class RemovalLog {
   }
 }
 
+/** Extends the index by what was appended since. @throws the system's error */
+async function readNew(source: RemovalSource, parts: OpenLog): Promise<void> {
+  const { endOffset } = parts.records;
+  // Somebody truncated the file and more was written since, so the index is wrong.
+  if (endOffset < parts.index.bytes) parts.index = new PartialIndex();
+  if (source.file !== undefined) {
+    const { sizeBytes } = await parts.file.status();
+    if (sizeBytes < endOffset) throw new Error('it was cut off while it was open');
+  }
+  const { index } = parts;
+  const reading = new RemovalReading(source, { startOffset: index.bytes, endOffset });
+  for await (const located of reading) index.note(located);
+  index.bytes = endOffset;
+}
+
 /** @throws the system's error, or that of the lock. */
 async function openLog(
   path: string,
@@ -248,9 +243,9 @@ async function openLog(
     const resolved = await prepareParentDirectory(path);
     lock = await acquireFileLock(resolved, lockTiming);
     file = await openFile(resolved);
-    const tail = await readLogTail(resolved);
+    const tail = await readLogTail(resolved, file);
     const records = new RecordFile(resolved, file, tail, now);
-    return { path: resolved, file, records, lock };
+    return { path: resolved, file, records, lock, index: new PartialIndex() };
   } catch (error) {
     // Errors of the cleanup must not hide the first one.
     await file?.close().catch(() => undefined);

@@ -3,6 +3,7 @@
 
 import { resolve } from 'node:path';
 import { CtxfoldError } from '../../shared/errors.js';
+import { isNotInRemovalLog } from './removal-log-errors.js';
 import type { RestoredResponse } from './restore.js';
 import { assertSessionScope, isInScope } from './session-scope.js';
 import type { SessionScope } from './session-scope.js';
@@ -65,7 +66,7 @@ export async function restoreLatest(
     else if (outcome.value.recordedAt >= (latest?.recordedAt ?? -Infinity)) latest = outcome.value;
   }
   if (latest !== undefined) return latest;
-  throw failures.find((failure) => !isNotFound(failure)) ?? failures[0];
+  throw failures.find((failure) => !isNotInRemovalLog(failure)) ?? failures[0];
 }
 
 function sessionsInScope(open: readonly OpenSession[], options: RestoreOptions): OpenSession[] {
@@ -76,8 +77,4 @@ function sessionsInScope(open: readonly OpenSession[], options: RestoreOptions):
       isInScope(options, session.sessionId) &&
       (directory === undefined || session.directory === directory),
   );
-}
-
-function isNotFound(thrown: unknown): boolean {
-  return thrown instanceof CtxfoldError && thrown.code === 'NOT_IN_REMOVAL_LOG';
 }

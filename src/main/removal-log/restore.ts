@@ -4,14 +4,12 @@ import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import { isPointer } from '../../shared/placeholder.js';
 import { CallIndex } from './call-index.js';
-import type { CallSighting } from './call-index.js';
+import type { CallDetails, FoundCall, Sighting } from './call-index.js';
 import { readRemovalAt, RemovalReading } from './removal-reader.js';
-import type { RemovalSource } from './removal-reader.js';
+import type { LocatedRemoval, RecordPlace, RemovalSource } from './removal-reader.js';
 import type { RemovalRecord } from './removal-record.js';
 import { assertSessionScope, isInScope } from './session-scope.js';
 import type { SessionScope } from './session-scope.js';
-import { weightOf } from './stand-ins.js';
-import type { Doubt } from './stand-ins.js';
 import { notInRemovalLog, readFailed } from './removal-log-errors.js';
 
 /** An original tool response. */
@@ -43,41 +41,38 @@ export async function restore(
   scope: SessionScope,
 ): Promise<RestoredResponse> {
   assertSessionScope(scope);
-  const index = new CallIndex();
+  const index = new CallIndex(PLACES);
   const source = { path };
   const reading = new RemovalReading(source);
   for await (const located of reading) {
     if (isInScope(scope, located.record.sessionId)) index.note(located, callId);
   }
-  const restored = await restoreFromSightings(source, callId, index.sightings(callId), scope);
-  if (restored === undefined) throw notInRemovalLog(path, callId, reading.skippedBytes);
-  return restored;
+  const found = index.find(callId, scope);
+  if (found === undefined) throw notInRemovalLog(path, callId, reading.skippedBytes);
+  return readFound(source, callId, found);
+}
+
+/** Has an index keep where a call and its response are recorded. */
+export const PLACES: CallDetails<RecordPlace, RecordPlace> = {
+  ofCall: (_, removal) => placeOf(removal),
+  ofResponse: (_, removal) => placeOf(removal),
+};
+
+function placeOf({ record, location }: LocatedRemoval): RecordPlace {
+  return { offset: location.offset, seq: record.seq };
 }
 
 /**
- * Restores a response from indexed sightings, last one first. Reads one record, and one more for the call.
+ * Reads an original response from its record, and its call from another one.
  *
- * @returns `undefined` if none of them is an original
  * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` if a record is no longer at its place.
  */
-export async function restoreFromSightings(
+export async function readFound(
   source: RemovalSource,
   callId: string,
-  sightings: readonly CallSighting[],
-  scope: SessionScope,
-): Promise<RestoredResponse | undefined> {
-  const relevant = sightings.filter(({ sessionId }) => isInScope(scope, sessionId));
-  let best: CallSighting | undefined;
-  let leastWeight = Infinity;
-  for (const sighting of relevant) {
-    if (sighting.doubt === null) continue;
-    const weight = weightWithin(scope, sighting.doubt);
-    if (weight >= leastWeight) continue;
-    leastWeight = weight;
-    best = sighting;
-  }
-  if (best === undefined) return undefined;
-  const record = await readSighting(source, best);
+  found: FoundCall<RecordPlace, RecordPlace>,
+): Promise<RestoredResponse> {
+  const record = await readSighting(source, found.response);
   const response = record.entry.blocks.findLast(
     (block): block is ToolResponseBlock =>
       isToolResponseBlock(block) &&
@@ -85,8 +80,8 @@ export async function restoreFromSightings(
       block.isComplete !== false &&
       !isPointer(block.result),
   );
-  if (response === undefined) throw notThere(source, best);
-  const call = await findCall(source, callId, best, relevant);
+  if (response === undefined) throw notThere(source, found.response);
+  const call = found.call && (await readCall(source, callId, found.call));
   return {
     response,
     ...(call !== undefined && { call }),
@@ -95,39 +90,29 @@ export async function restoreFromSightings(
   };
 }
 
-/** Returns the weight of a doubt. Ignores stand-ins of other sessions if only one session is searched. */
-function weightWithin({ acrossSessions }: SessionScope, doubt: Doubt): number {
-  return weightOf(acrossSessions === true ? doubt : { ...doubt, isStandInElsewhere: false });
-}
-
-async function findCall(
+async function readCall(
   source: RemovalSource,
   callId: string,
-  { sessionId, toolName }: CallSighting,
-  sightings: readonly CallSighting[],
+  call: Sighting<RecordPlace>,
 ): Promise<ToolCallBlock | undefined> {
-  const sighting = sightings.find(
-    (candidate) =>
-      candidate.doubt === null &&
-      candidate.sessionId === sessionId &&
-      candidate.toolName === toolName,
-  );
-  if (sighting === undefined) return undefined;
-  const { entry } = await readSighting(source, sighting);
+  const { entry } = await readSighting(source, call);
   return entry.blocks
     .filter(isToolCallBlock)
-    .findLast(({ id, name }) => id === callId && name === toolName);
+    .findLast(({ id, name }) => id === callId && name === call.toolName);
 }
 
-async function readSighting(source: RemovalSource, sighting: CallSighting): Promise<RemovalRecord> {
-  const record = await readRemovalAt(source, sighting.place);
+async function readSighting(
+  source: RemovalSource,
+  sighting: Sighting<RecordPlace>,
+): Promise<RemovalRecord> {
+  const record = await readRemovalAt(source, sighting.detail);
   if (record?.sessionId === sighting.sessionId) return record;
   throw notThere(source, sighting);
 }
 
-function notThere({ path }: RemovalSource, { place }: CallSighting): Error {
+function notThere({ path }: RemovalSource, { detail }: Sighting<RecordPlace>): Error {
   return readFailed(
     path,
-    new Error(`The record at offset ${place.offset} was altered or cut off.`),
+    new Error(`The record at offset ${detail.offset} was altered or cut off.`),
   );
 }

@@ -1,6 +1,8 @@
 // The sessions whose originals may be restored. Every way of restoring must check the scope: a call id does not
 // protect a result, because it can be guessed.
 
+import { kindOf } from '../../shared/misuse.js';
+
 /** One session, or explicitly all. */
 export type SessionScope =
   | { readonly sessionId: string; readonly acrossSessions?: false | undefined }
@@ -27,9 +29,4 @@ export function assertSessionScope(scope: unknown): asserts scope is SessionScop
 /** Whether the records of a session may be restored. */
 export function isInScope(scope: SessionScope, sessionId: string): boolean {
   return scope.acrossSessions === true || scope.sessionId === sessionId;
-}
-
-function kindOf(value: unknown): string {
-  if (value === '') return 'an empty text';
-  return value === null ? 'null' : typeof value;
 }

@@ -23,20 +23,15 @@ export function weightOf({ looksLikePlaceholder, isStandInElsewhere }: Doubt): 0
 
 /** The stand-ins recorded so far. Records must be noted in file order. */
 export class StandIns {
-  readonly #callIds = new Set<string>();
-  /** The first session that used a stand-in, by call id and checksum. */
-  readonly #sessions = new Map<string, string>();
-  /** Uses by further sessions, by call id, checksum and session. */
-  readonly #further = new Set<string>();
+  /** The sessions that used a stand-in, by call id and checksum. */
+  readonly #sessions = new Map<string, Map<number, Set<string>>>();
 
   /** Notes the stand-in that replaced a complete response, if the record has one. */
   note({ callId }: ToolResponseBlock, { sessionId, replacementCrc }: RemovalRecord): void {
     if (replacementCrc === undefined) return;
-    this.#callIds.add(callId);
-    const name = nameOf(replacementCrc, callId);
-    const first = this.#sessions.get(name);
-    if (first === undefined) this.#sessions.set(name, sessionId);
-    else if (first !== sessionId) this.#further.add(nameOf(replacementCrc, callId, sessionId));
+    const ofCall = this.#sessions.get(callId) ?? new Map<number, Set<string>>();
+    const sessions = ofCall.get(replacementCrc) ?? new Set();
+    this.#sessions.set(callId, ofCall.set(replacementCrc, sessions.add(sessionId)));
   }
 
   /**
@@ -48,14 +43,9 @@ export class StandIns {
     const { callId, result } = response;
     if (isPointer(result)) return null;
     const looksLikePlaceholder = placeholderKind(response) !== 'none' || isExcerpt(result);
-    if (!this.#callIds.has(callId)) return { looksLikePlaceholder, isStandInElsewhere: false };
-    const crc = checksumOfBlocks(entry);
-    const first = this.#sessions.get(nameOf(crc, callId));
-    if (first === sessionId || this.#further.has(nameOf(crc, callId, sessionId))) return null;
-    return { looksLikePlaceholder, isStandInElsewhere: first !== undefined };
+    // Most calls have no stand-in, and need no checksum.
+    const sessions = this.#sessions.get(callId)?.get(checksumOfBlocks(entry));
+    if (sessions?.has(sessionId) === true) return null;
+    return { looksLikePlaceholder, isStandInElsewhere: sessions !== undefined };
   }
-}
-
-function nameOf(crc: number, callId: string, sessionId?: string): string {
-  return sessionId === undefined ? `${crc} ${callId}` : JSON.stringify([crc, callId, sessionId]);
 }

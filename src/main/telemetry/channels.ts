@@ -124,22 +124,13 @@ export interface TelemetryMessages {
  * Publishes the result of `build`, which is called only if there is a subscriber. A subscriber that throws affects neither the
  * others nor the publisher: Node raises an uncaught exception afterwards.
  */
-export type Publish<Message> = (build: () => Message) => void;
-
-function publisherOf<Name extends keyof TelemetryMessages>(
+export function publish<Name extends keyof TelemetryMessages>(
   name: Name,
-): Publish<TelemetryMessages[Name]> {
+  build: () => TelemetryMessages[Name],
+): void {
   const target = channel(name);
-  return (build) => {
-    if (target.hasSubscribers) target.publish(build());
-  };
+  if (target.hasSubscribers) target.publish(build());
 }
-
-export const publishPass: Publish<PassMessage> = publisherOf('ctxfold:pass');
-export const publishFallback: Publish<FallbackMessage> = publisherOf('ctxfold:fallback');
-export const publishCompaction: Publish<CompactionMessage> = publisherOf('ctxfold:compaction');
-export const publishPreflight: Publish<PreflightMessage> = publisherOf('ctxfold:preflight');
-export const publishCacheMiss: Publish<CacheMissMessage> = publisherOf('ctxfold:cache-miss');
 
 /** Returns the innermost ctxfold error in a chain of causes. Its message contains no content; foreign messages might. */
 export function innermostFailure(error: Error): Error {
@@ -196,7 +187,7 @@ export class SessionTelemetry {
     const { step, event, failure, isAborted, startTimeMs, durationMs } = report;
     const strategy = 'strategy' in report ? report.strategy : undefined;
     const { modelName } = this.#session.history;
-    publishCompaction(() => ({
+    publish('ctxfold:compaction', () => ({
       sessionId: this.#session.sessionId,
       step,
       ...(strategy !== undefined && { strategy }),
@@ -212,7 +203,7 @@ export class SessionTelemetry {
   /** Publishes a cache miss, without the provider's reason: that is foreign text. */
   noteCacheMiss({ cause, expectedTokens, readTokens }: CacheMissedEvent): void {
     const { modelName } = this.#session.history;
-    publishCacheMiss(() => ({
+    publish('ctxfold:cache-miss', () => ({
       sessionId: this.#session.sessionId,
       ...(modelName !== undefined && { modelName }),
       cause,
@@ -231,7 +222,7 @@ export class SessionTelemetry {
     start: number,
     end: Pick<PreflightMessage, 'outcome' | 'code'>,
   ): void {
-    publishPreflight(() => ({
+    publish('ctxfold:preflight', () => ({
       sessionId: this.#session.sessionId,
       promptId,
       source,

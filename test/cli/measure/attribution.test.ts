@@ -92,6 +92,14 @@ describe('attributePass', () => {
     expect(reclaimed(removed.attributions)).toBe(total(alone) - total(removed.after));
   });
 
+  test('reasoning that leaves alone is counted too, though no rule took it', () => {
+    const before = aiContent([{ type: 'thinking', thought: 'hm' }, read('1')]);
+    const after = { ...before, blocks: before.blocks.slice(1) };
+    const attributions = attributePass([{ index: 0, before, after }], []);
+    expect(outline(attributions)).toEqual(['dropped-entry - - 1']);
+    expect(reclaimed(attributions)).toBe(count(before) - count(after));
+  });
+
   test('a result that became the pointer is an old result, even where that is longer', () => {
     const history = [
       aiContent([toolCall('1', 'shell', { command: 'ls' })]),

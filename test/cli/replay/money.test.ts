@@ -1,13 +1,7 @@
 // Sums in tokens and dollars.
 
 import { describe, expect, test } from 'vitest';
-import {
-  formatDollars,
-  formatSaving,
-  moneySentences,
-  pricesSentence,
-  sumInput,
-} from '../../../src/cli/replay/money.js';
+import { moneySentences, pricesSentence, sumInput } from '../../../src/cli/replay/money.js';
 import { MODEL_PRICES_DATE, modelPrice } from '../../../src/index.js';
 import type { UsedPrice, RecordedRequest } from '../../../src/cli/replay/money.js';
 
@@ -66,28 +60,5 @@ describe('pricesSentence', () => {
     expect(pricesSentence([{ price, origin: 'given' }])).toContain(
       'tokens: $3 input, $0.3 cache read, ',
     );
-  });
-});
-
-describe('formatDollars', () => {
-  test.each([
-    [1234.5, '$1,234.50'],
-    [0.1, '$0.10'],
-    [0.0042, '$0.0042'],
-    [0, '$0.00'],
-    [-1, '−$1.00'],
-  ])('%d is %s', (dollars, text) => {
-    expect(formatDollars(dollars)).toBe(text);
-  });
-});
-
-describe('formatSaving', () => {
-  test.each([
-    [100, 40, '60 % less'],
-    [100, 103, '3 % more'],
-    [100, 100, 'the same'],
-    [0, 0, 'the same'],
-  ])('%d to %d is %s', (without, left, text) => {
-    expect(formatSaving(without, left)).toBe(text);
   });
 });

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { renderChart } from '../../../src/cli/replay/render-chart.js';
 import type { TokenPair } from '../../../src/cli/replay/money.js';
-import { createPaint } from '../../../src/cli/terminal/text-layout.js';
+import { createPaint } from '../../../src/cli/terminal/terminal-layout.js';
 
 const chart = (calls: readonly TokenPair[], width = 40): readonly string[] =>
   renderChart(calls, { width, listWidth: width, paint: createPaint(false) });

@@ -60,6 +60,7 @@ const REPORT: ReplayReport = {
     { entry: 5, ...preflight(2_000, 1_000, [READ]) },
   ],
   end: preflight(2_000, 1_000),
+  tokens: { without: 2_000, with: 1_000 },
   input: { without: 4_000, with: 3_000 },
   firstCallOverLimit: null,
   reclaimed: [READ],
@@ -139,8 +140,10 @@ history     edits before 1 of 3 model calls · 0 compressions
 event loop  longest block 4.3 ms · busy 12.5 % of 400 ms
             preflights 30 ms, 12 ms of it busy
             longest preflight 20 ms
-work        4 tasks in workers for 25 ms · 0.50 ms in queue
-            4 tasks inline · 0 fallbacks
+work        4 tasks in workers for 25 ms
+            3 passes over a resident history
+            0.50 ms in queue · 4 tasks inline
+            main thread busy for 2.0 ms · 0 fallbacks
 
 7 warnings from the transcript reader
   - Odd. (7 times) [line 1, line 2, …]
@@ -233,7 +236,7 @@ work        4 tasks in workers for 25 ms · 0.50 ms in queue
       '4 requests · 1 failed · 5,000 tokens read',
       '600 written · 1 without usage figures',
       'waited 2.0 s',
-      '7 original entries in kept.jsonl',
+      '7 original entries in the removal log',
       'Busy. (2 times)',
     ]) {
       expect(text).toContain(words);

@@ -5,6 +5,8 @@ import { aiContent, humanText } from '../../../src/index.js';
 import { DEFAULT_WORKING_SET } from '../../../src/density.js';
 import type { WorkingSetRules } from '../../../src/density.js';
 import { createRedactedLabel } from '../../../src/cli/terminal/content-label.js';
+import { renderReport } from '../../../src/cli/replay/render-report.js';
+import { layoutOf } from '../../../src/cli/terminal/terminal-layout.js';
 import { jsonText } from '../../../src/cli/terminal/terminal-text.js';
 import { replaySession } from '../../../src/cli/replay/replay-session.js';
 import type { ReplayOptions } from '../../../src/cli/replay/replay-session.js';
@@ -50,6 +52,23 @@ describe('replaySession', () => {
     expect(played.report.end.tokens).toEqual(alone.report.end.tokens);
     expect(played.turns.at(-1)).toEqual(alone.turns.at(-1));
     expect(played.contexts[1]?.remaining).toEqual(alone.contexts[0].remaining);
+  });
+
+  test('counts what was removed in all contexts against all of their entries', async () => {
+    const entries = [...READ_THEN_WRITE, humanText('in short'), aiContent('so')];
+    const { report } = await replaySession(
+      'f',
+      { ...transcriptOf(entries), contextStarts: [READ_THEN_WRITE.length] },
+      OPTIONS,
+    );
+    const { tokens, end, reclaimed } = report;
+    expect(reclaimed).toMatchObject([{ rule: 'read-write', tokens: tokens.without - tokens.with }]);
+    expect(end.tokens.with).toBe(end.tokens.without);
+    expect(end.tokens.without).toBeLessThan(reclaimed[0]!.tokens);
+    const shown = renderReport(report, layoutOf(80, false));
+    expect(shown).toContain('\nhistory, in all ');
+    const shares = Array.from(shown.matchAll(/([\d.]+) %/g), ([, share]) => Number(share));
+    expect(Math.max(...shares)).toBeLessThanOrEqual(100);
   });
 
   test('ends the life of results with their context', async () => {

@@ -4,7 +4,11 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { findSessionFiles } from '../../../src/cli/replay/session-files.js';
+import {
+  findSessionFiles,
+  readSession,
+  unlessUnreadable,
+} from '../../../src/cli/replay/session-files.js';
 
 const SMALL = path.resolve('test/fixtures/transcripts/claude-code/0ccf1a04-subagent-a9cad17.jsonl');
 
@@ -39,5 +43,18 @@ describe('findSessionFiles', () => {
     expect(await findSessionFiles(SMALL)).toEqual({ isFolder: false, files: [SMALL] });
     expect(await findSessionFiles('/nowhere')).toEqual({ isFolder: false, files: ['/nowhere'] });
     expect(await findSessionFiles('-')).toEqual({ isFolder: false, files: ['-'] });
+  });
+});
+
+describe('unlessUnreadable', () => {
+  test('gives all binary files one reason, by which a report groups them', async () => {
+    const files = ['a.png', 'b.png'].map((name) => scratchFile(name, '\0\x01\x02'.repeat(99)));
+    const outcomes = await Promise.all(
+      files.map((file) => unlessUnreadable(file, undefined, () => readSession(file, {}))),
+    );
+    const reason = 'The transcript is no text file; give a transcript in JSON or JSON Lines.';
+    expect(outcomes).toEqual(
+      files.map((file) => ({ file, code: 'UNREADABLE_TRANSCRIPT', reason })),
+    );
   });
 });

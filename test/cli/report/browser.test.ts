@@ -26,18 +26,6 @@ const PRICE = { name: '', input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
 
 // What runs in the page stands in texts: the tests themselves are compiled without the types of a browser.
 
-/** Returns the colours of some pixels of the chart; none when it is blank. */
-const PAINTED_COLOURS = `(() => {
-  const canvas = document.querySelector('#chart canvas');
-  if (canvas === null) return [];
-  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  const colours = new Set();
-  for (let at = 0; at < data.length; at += 404) {
-    if (data[at + 3] === 255) colours.add(data.slice(at, at + 3).join());
-  }
-  return [...colours];
-})()`;
-
 const GROUND = 'getComputedStyle(document.body).backgroundColor';
 const SIZE = '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]';
 
@@ -126,18 +114,25 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     },
   );
 
-  test('draws the chart, in other colours where the scheme is dark', async () => {
+  test('draws the layers of the chart in the colours of the legend, without a script', async () => {
+    const { page } = await open('long', { javaScriptEnabled: false });
+    const [drawn, named] = await page.evaluate<[string[], string[]]>(`[
+      Array.from(document.querySelectorAll('#chart path[class^=c-]'), (path) => getComputedStyle(path).fill),
+      Array.from(document.querySelectorAll('section:has(#chart) .swatch'), (swatch) => getComputedStyle(swatch).backgroundColor),
+    ]`);
+    expect(drawn.length).toBeGreaterThan(2);
+    expect(drawn.toReversed()).toEqual(named);
+    expect(await page.locator('#chart path.without').isVisible()).toBe(true);
+  });
+
+  test('is light when it is printed, also where the scheme is dark', async () => {
     const { page } = await open('long', { colorScheme: 'light' });
-    const light = {
-      chart: await page.evaluate<string[]>(PAINTED_COLOURS),
-      ground: await page.evaluate<string>(GROUND),
-    };
-    expect(light.chart.length).toBeGreaterThan(2);
+    const light = await page.evaluate<string>(GROUND);
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await page.evaluate<string>(GROUND)).not.toBe(light.ground);
-    // The chart follows with the next frame.
-    await expect.poll(() => page.evaluate<string[]>(PAINTED_COLOURS)).not.toEqual(light.chart);
-    expect((await page.evaluate<string[]>(PAINTED_COLOURS)).length).toBeGreaterThan(2);
+    expect(await page.evaluate<string>(GROUND)).not.toBe(light);
+    await page.emulateMedia({ colorScheme: 'dark', media: 'print' });
+    expect(await page.evaluate<string>(GROUND)).toBe(light);
+    await page.emulateMedia({ media: 'screen' });
   });
 
   test('tells the numbers of the turn that the arrow keys move to', async () => {
@@ -148,6 +143,11 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     const tip = page.locator('.tip');
     await tip.waitFor({ state: 'visible' });
     expect(await tip.innerText()).toMatch(/^model call 2\n/);
+    const { x, y, width, height } = (await page.locator('#chart .plot').boundingBox())!;
+    await page.mouse.move(x + width - 1, y + height / 2);
+    expect(await tip.innerText()).toMatch(/^after the last call\n/);
+    await page.mouse.move(0, 0);
+    expect(await tip.isVisible()).toBe(false);
   });
 
   test('gives a category the same colour where the scheme is dark', async () => {
@@ -265,7 +265,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
       expect(await page.locator(`#${id} tbody tr`).count()).toBeGreaterThan(1);
       expect(await page.locator(`#${id}`).isVisible()).toBe(true);
     }
-    expect(await page.locator('noscript p').isVisible()).toBe(true);
     expect(await page.locator('#lives rect').first().isVisible()).toBe(true);
     expect(await page.locator('.cell').first().isVisible()).toBe(true);
     expect(await page.locator('.filter').isVisible()).toBe(false);

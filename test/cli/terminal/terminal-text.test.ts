@@ -12,7 +12,7 @@ describe('jsonText', () => {
     path: '/home/me/sessions',
     isFolder: true,
     sessions: [{ file: FILE, format: 'pi' }],
-    unread: [{ file: FILE, code: 'UNKNOWN_FORMAT', reason: `${FILE} is no text file.` }],
+    unread: [{ file: FILE, code: 'UNKNOWN_FORMAT', reason: 'The transcript is no text file.' }],
   };
 
   test('hides the names of files in a folder, but not the folder that was given', () => {
@@ -23,7 +23,7 @@ describe('jsonText', () => {
     expect(JSON.parse(text)).toEqual({
       ...folder,
       sessions: [{ file: tag, format: 'pi' }],
-      unread: [{ file: tag, code: 'UNKNOWN_FORMAT', reason: `${tag} is no text file.` }],
+      unread: [{ ...folder.unread[0], file: tag }],
     });
     expect(JSON.parse(jsonText(folder, PLAIN_LABEL))).toEqual(folder);
   });

@@ -1,59 +1,16 @@
 // That what is printed keeps to its width, and says the same as before.
 
-import fc from 'fast-check';
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
   columnsOf,
-  createPaint,
-  fitLines,
+  formatDollars,
+  formatSaving,
   shortenEnd,
   shortenStart,
   wrap,
 } from '../../../src/cli/terminal/text-layout.js';
+import { createPaint } from '../../../src/cli/terminal/terminal-layout.js';
 import { renderTable } from '../../../src/cli/replay/render-tables.js';
-import { runs } from '../../support/scale.js';
-
-/** Lines of words, some of them long, with indents and gaps between columns. */
-const arbitraryText = fc
-  .array(
-    fc
-      .array(fc.stringMatching(/^(?:[a-z,.:/\-读🙂]{1,30}| {1,6})$/u), { maxLength: 12 })
-      .map((parts) => parts.join(' ')),
-    { maxLength: 6 },
-  )
-  .map((lines) => lines.join('\n'));
-
-const arbitraryWidth = fc.integer({ min: 24, max: 90 });
-
-/** What is left of a text when nothing counts but what it says. */
-function said(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/\s/g, '');
-}
-
-describe('fitLines', () => {
-  it('has no line wider than it may be, and loses no word', () => {
-    fc.assert(
-      fc.property(arbitraryText, arbitraryWidth, (text, width) => {
-        const fitted = fitLines(text, width);
-        for (const line of fitted.split('\n')) expect(columnsOf(line)).toBeLessThanOrEqual(width);
-        expect(said(fitted)).toBe(said(text));
-      }),
-      { numRuns: runs(2_000) },
-    );
-  });
-
-  it('leaves lines alone that fit, colours and all', () => {
-    const line = createPaint(true)('cyan', 'x'.repeat(30));
-    expect(fitLines(`${line}\n  a   b`, 30)).toBe(`${line}\n  a   b`);
-  });
-
-  it('sets a term on a line of its own, and what is said of it below', () => {
-    expect(fitLines('  --format <name>  the format of what is read', 30)).toBe(
-      '  --format <name>\n    the format of what is read',
-    );
-  });
-});
 
 describe('columnsOf', () => {
   it('counts two columns for East Asian characters and emoji, and none for marks', () => {
@@ -95,5 +52,28 @@ describe('renderTable', () => {
     expect(
       renderTable(head, rows, { width: 36, listWidth: 36, paint }, ['right', 'left', 'left']),
     ).toEqual(['tool', 'Read', '  tokens 1,234', '  about a-file-of-some-length.ts']);
+  });
+});
+
+describe('formatDollars', () => {
+  it.each([
+    [1234.5, '$1,234.50'],
+    [0.1, '$0.10'],
+    [0.0042, '$0.0042'],
+    [0, '$0.00'],
+    [-1, '−$1.00'],
+  ])('%d is %s', (dollars, text) => {
+    expect(formatDollars(dollars)).toBe(text);
+  });
+});
+
+describe('formatSaving', () => {
+  it.each([
+    [100, 40, '60 % less'],
+    [100, 103, '3 % more'],
+    [100, 100, 'the same'],
+    [0, 0, 'the same'],
+  ])('%d to %d is %s', (without, left, text) => {
+    expect(formatSaving(without, left)).toBe(text);
   });
 });

@@ -16,12 +16,8 @@ function take(texts: readonly string[], scope: string = 'one', before: string = 
     ...fresh.map(({ start: from, end }) => JSON.parse(bytes.toString('utf8', from, end)) as object),
   ];
   expect(messages).toEqual(texts.map((text): unknown => JSON.parse(text)));
-  const { conversation } = conversations.record(
-    { scope, api: 'anthropic', name: undefined },
-    list,
-    messages,
-    known,
-  );
+  const about = { scope, api: 'anthropic', name: undefined } as const;
+  const { conversation } = conversations.record({ about, list, messages, known });
   known.messages.forEach((message, at) => expect(conversation.messages[at]).toBe(message));
   return known.messages.length;
 }
@@ -52,7 +48,8 @@ describe('TrackedConversations', () => {
       const start = findList(bytes, ['messages'])!;
       const about = { scope: 'one', api: 'anthropic', name: 'a' } as const;
       const list = readList(bytes, start, ['messages'], [])!;
-      return known.record(about, list, messages, known.knownStart('one', bytes, start)).isNew;
+      return known.record({ about, list, messages, known: known.knownStart('one', bytes, start) })
+        .isNew;
     };
     const marked = (text: string): object => ({
       role: 'user',
@@ -72,8 +69,8 @@ describe('TrackedConversations', () => {
       const start = findList(bytes, ['messages'])!;
       const about = { scope: 'one', api: 'chat', name: undefined } as const;
       const list = readList(bytes, start, ['messages'], [])!;
-      return known.record(about, list, messages, known.knownStart('one', bytes, start)).conversation
-        .id;
+      return known.record({ about, list, messages, known: known.knownStart('one', bytes, start) })
+        .conversation.id;
     };
     const call = (number: number, more: object): object => {
       const called = { name: 'read', arguments: `{"path":"${number}"}` };

@@ -8,13 +8,14 @@ import type { IncomingMessage, Server } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngine } from '../../../src/gateway/engine/engine.js';
 import type { Engine, EngineAnswer } from '../../../src/gateway/engine/protocol.js';
 import { BodyCopy } from '../../../src/gateway/server/body-copy.js';
 import { serve } from '../../../src/gateway/server/gateway.js';
 import { completeGatewayOptions } from '../../../src/gateway/server/options.js';
 import type { GatewayMode } from '../../../src/gateway/server/options.js';
+import { Session } from '../../../src/main/session.js';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import { gatewayWorld, listening, sendTo } from '../../support/gateway-world.js';
 import type { GatewayWorld, ReceivedRequest } from '../../support/gateway-world.js';
@@ -292,6 +293,30 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
       .toMatchObject({ inputTokens: 11, cacheReadTokens: 22, outputTokens: 33 });
   });
 
+  it.each(['tool_use', 'server_tool_use'])(
+    'usage is learned from unless it is a sum: %s',
+    async (type) => {
+      const learned = vi.spyOn(Session.prototype, 'reportUsage');
+      onTestFinished(() => learned.mockRestore());
+      // In mode observe, only what would be sent as it came says what the compacted request is worth.
+      const body = bodyOf(anthropic!, [anthropic!.user('go')]);
+      const world = await worldWith({ mode });
+      world.answer = (_, response) =>
+        response.end(JSON.stringify({ content: [{ type }], usage: { input_tokens: 999 } }));
+      const calls = async (): Promise<unknown> => {
+        const { body: state } = await world.send('/ctxfold/state', { method: 'GET' });
+        return (
+          JSON.parse(state.toString()) as { conversations: { recent: { status?: number }[] }[] }
+        ).conversations[0]?.recent.map(({ status }) => status);
+      };
+      for (const statuses of [[200], [200, 200]]) {
+        await world.send('/v1/messages', { body });
+        await expect.poll(calls).toEqual(statuses);
+      }
+      expect(learned).toHaveBeenCalledTimes(type === 'tool_use' ? 2 : 0);
+    },
+  );
+
   it(`a body of ${LARGE_MB} MB passes`, async () => {
     const world = await worldWith({ mode });
     const digest = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
@@ -303,17 +328,18 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   });
 
   it.each([
-    ['in one line', 400, (refusal: object) => JSON.stringify(refusal)],
-    ['over many', 400, (refusal: object) => `${JSON.stringify(refusal, null, 2)}\n`],
-    ['with the status of GitHub', 413, (refusal: object) => JSON.stringify(refusal)],
+    ['in one line', 400, 'application/json', (refusal: object) => JSON.stringify(refusal)],
+    ['over many', 400, 'application/json', (refusal: object) => JSON.stringify(refusal, null, 2)],
+    ['with the status of GitHub', 413, 'application/json', JSON.stringify],
+    ['as lines of text', 400, 'text/plain', (refusal: object) => `${JSON.stringify(refusal)}\n`],
   ] as const)(
     'a limit that a provider names in a refusal is learned, written %s',
-    async (_, status, written) => {
+    async (_, status, type, written) => {
       const world = await worldWith({ mode });
       const message = 'prompt is too long: 210000 tokens > 150000 maximum';
       const refusal = written({ type: 'error', error: { type: 'invalid_request_error', message } });
       world.answer = (_asked, response) => {
-        response.writeHead(status, { 'content-type': 'application/json' });
+        response.writeHead(status, { 'content-type': type });
         response.end(refusal);
       };
       await world.send('/v1/messages', { body: BODY });
@@ -327,6 +353,19 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
       await expect.poll(limit).toBe(150_000);
     },
   );
+
+  it('a refusal without a body is shown with its status', async () => {
+    const world = await worldWith({ mode });
+    world.answer = (_, response) => response.writeHead(400, { 'content-length': 0 }).end();
+    await world.send('/v1/messages', { body: BODY });
+    const status = async (): Promise<unknown> => {
+      const { body: state } = await world.send('/ctxfold/state', { method: 'GET' });
+      return (
+        JSON.parse(state.toString()) as { conversations: { recent: { status: number }[] }[] }
+      ).conversations[0]?.recent.at(-1)?.status;
+    };
+    await expect.poll(status).toBe(400);
+  });
 });
 
 describe('a request for an upgrade', () => {
@@ -366,6 +405,23 @@ describe('a request for an upgrade', () => {
     const [heard] = (await once(socket, 'data')) as [Buffer];
     expect(heard.toString()).toBe('said');
     socket.destroy();
+  });
+
+  it('gets the refusal of an upstream as it comes, also one that is cut off', async () => {
+    const upstream = createTcpServer((socket) => {
+      socket.on('error', () => undefined);
+      const refusal = 'HTTP/1.1 403 No\r\nX-Name: caf\xe9\r\nContent-Length: 9\r\n\r\nno';
+      socket.once('data', () => socket.write(refusal, 'latin1', () => socket.destroy()));
+    });
+    const upstreamUrl = await listening(upstream);
+    const world = await worldWith({ upstreams: { openai: upstreamUrl } });
+    closing.push(async () => upstream.close());
+    const { host, hostname, port } = new URL(world.gateway.url);
+    const client = connect(Number(port), hostname);
+    const offer = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    client.write(`GET /v1/realtime HTTP/1.1\r\nHost: ${host}\r\n${offer}`);
+    const said = (await buffer(client)).toString('latin1');
+    expect(said).toMatch(/^HTTP\/1\.1 403 No\r\nX-Name: caf\xe9\r\n[^]*\r\n\r\nno$/);
   });
 
   it('is declined for another protocol: the request is answered in HTTP', async () => {

@@ -23,6 +23,7 @@ interface Call {
   readonly isRewritten?: boolean;
   readonly edits?: number;
   readonly bytes?: number;
+  readonly isSum?: boolean;
   /** Tokens of the prompt, and those of them that came from the cache. */
   readonly prompt: number;
   readonly read: number;
@@ -31,7 +32,15 @@ interface Call {
 /** What the ledger says of the last of some calls. */
 function missOf(...calls: readonly Call[]): string | undefined {
   const ledger = new Ledger(completeGatewayOptions({ mode: 'compact' }));
-  for (const { waitMs = 1_000, edits = 0, bytes = 9, prompt, read, ...about } of calls) {
+  for (const {
+    waitMs = 1_000,
+    edits = 0,
+    bytes = 9,
+    isSum = false,
+    prompt,
+    read,
+    ...about
+  } of calls) {
     vi.advanceTimersByTime(waitMs);
     const edit = { number: 0, rule: 'r', action: 'a', tool: undefined, before: 2, after: 1 };
     const line = lineOf(about);
@@ -39,7 +48,7 @@ function missOf(...calls: readonly Call[]): string | undefined {
     ledger.recordAnswer({ outcome: 'unchanged', conversation: line, edits: landed }, bytes);
     const usage = { inputTokens: prompt - read, cacheReadTokens: read };
     ledger.recordUsage('one', {
-      usage: { ...usage, cacheWriteTokens: 0, outputTokens: 1 },
+      usage: { ...usage, cacheWriteTokens: 0, outputTokens: 1, isSum },
       mode: 'compact',
       status: 200,
     });
@@ -104,8 +113,8 @@ describe('Ledger', () => {
     const first = { prompt: 9_000, read: 0 };
     expect(missOf(first)).toBe('first call');
     expect(missOf(first, { prompt: 9_500, read: 8_000 })).toBeUndefined();
-    expect(missOf(first, { prompt: 9_500, read: 4_000 })).toBe('unknown');
-    expect(missOf(first, { prompt: 9_500, read: 0, edits: 1 })).toBe('edited');
+    expect(missOf(first, { prompt: 9_500, read: 4_000 })).toBe('changed-request');
+    expect(missOf(first, { prompt: 9_500, read: 0, edits: 1 })).toBe('edit');
     expect(missOf(first, { prompt: 9_500, read: 0, bytes: 8 })).toBe('changed by the host');
     const rewritten = { prompt: 9_500, read: 0, edits: 1, isRewritten: true };
     expect(missOf(first, rewritten)).toBe('changed by the host');
@@ -113,13 +122,17 @@ describe('Ledger', () => {
 
   it('expects no more of a cache than a prompt still holds, and nothing of one that is too short for it', () => {
     expect(missOf({ prompt: 90_000, read: 0 }, { prompt: 9_000, read: 8_000 })).toBeUndefined();
+    const first = { prompt: 9_000, read: 0 };
+    const sum = { prompt: 90_000, read: 0, isSum: true };
+    expect(missOf(first, sum)).toBeUndefined();
+    expect(missOf(first, sum, { prompt: 9_500, read: 4_000 })).toBeUndefined();
     expect(missOf({ prompt: 500, read: 0 }, { prompt: 600, read: 0 })).toBeUndefined();
   });
 
   it('takes a cache for gone when the request before asked for no longer', () => {
     const late = { waitMs: 600_000, prompt: 9_500, read: 0 };
-    expect(missOf({ prompt: 9_000, read: 0 }, late)).toBe('idle');
-    expect(missOf({ prompt: 9_000, read: 0, cacheTtlMs: 3_600_000 }, late)).toBe('unknown');
-    expect(missOf({ prompt: 9_000, read: 0 }, { ...late, cacheTtlMs: 3_600_000 })).toBe('idle');
+    expect(missOf({ prompt: 9_000, read: 0 }, late)).toBe('expired');
+    expect(missOf({ prompt: 9_000, read: 0, cacheTtlMs: 3_600_000 }, late)).toBe('changed-request');
+    expect(missOf({ prompt: 9_000, read: 0 }, { ...late, cacheTtlMs: 3_600_000 })).toBe('expired');
   });
 });

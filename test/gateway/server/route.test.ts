@@ -80,7 +80,7 @@ describe('routeOf', () => {
     ['/v1internal:countTokens', 'gemini/v1internal:countTokens', 'code-assist, count'],
     ['/v1/responses/compact', 'openai/v1/responses/compact'],
   ])('leads %s to %s', (target, to, api?: string, model?: string) => {
-    const route = routeOf('POST', target, {}, UPSTREAMS);
+    const route = routeOf({ method: 'POST', headers: {} }, target, UPSTREAMS);
     expect(`${route?.upstreamName}${route?.path}`).toBe(to);
     const count = route?.isCount === true ? ', count' : '';
     expect(route?.api && `${route.api.name}${count}`).toBe(api);
@@ -88,13 +88,17 @@ describe('routeOf', () => {
   });
 
   it('leads a request with a key of Google to Google', () => {
-    const route = routeOf('GET', '/v1/models', { 'x-goog-api-key': 'k' }, UPSTREAMS);
+    const route = routeOf(
+      { method: 'GET', headers: { 'x-goog-api-key': 'k' } },
+      '/v1/models',
+      UPSTREAMS,
+    );
     expect(route?.upstreamName).toBe('gemini');
   });
 
   it('leads no request of Azure, Amazon or Google Cloud to another, with its key', () => {
     const { azure: _a, bedrock: _b, vertex: _v, ...others } = UPSTREAMS;
     for (const target of [DEPLOYMENT, `/model/${SONNET}/invoke`, `/v1/${CLAUDE}:rawPredict`])
-      expect(routeOf('POST', target, {}, others)).toBeUndefined();
+      expect(routeOf({ method: 'POST', headers: {} }, target, others)).toBeUndefined();
   });
 });

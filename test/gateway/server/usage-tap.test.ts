@@ -36,6 +36,26 @@ const ANSWERS: readonly (readonly [name: string, text: string, usage: object | u
     `data: {"candidates":[],"usageMetadata":{"promptTokenCount":50,"cachedContentTokenCount":20,"candidatesTokenCount":5}}\r\n\r\n`,
     { inputTokens: 30, cacheWriteTokens: 0, cacheReadTokens: 20, outputTokens: 5 },
   ],
+  [
+    'a sum over several requests, where Anthropic ran a tool',
+    `data: {"type":"message_start","message":{"usage":{"input_tokens":3,"output_tokens":1}}}\n\ndata: {"type":"content_block_start","content_block":{"type":"server_tool_use","name":"web_search"}}\n\ndata: {"type":"message_delta","usage":{"input_tokens":90,"output_tokens":42,"server_tool_use":{"web_search_requests":2}}}\n\n`,
+    { inputTokens: 90, cacheWriteTokens: 0, cacheReadTokens: 0, outputTokens: 42, isSum: true },
+  ],
+  [
+    'a sum, where OpenAI ran a tool',
+    `data: {"type":"response.completed","response":{"output":[{"type":"web_search_call"}],"usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60},"output_tokens":8}}}\n\n`,
+    { inputTokens: 40, cacheWriteTokens: 0, cacheReadTokens: 60, outputTokens: 8, isSum: true },
+  ],
+  [
+    'calls that the client answers',
+    `{"output":[{"type":"function_call"},{"type":"apply_patch_call"}],"content":[{"type":"tool_use"}],"usage":{"prompt_tokens":100}}`,
+    { inputTokens: 100, cacheWriteTokens: 0, cacheReadTokens: 0, outputTokens: 0 },
+  ],
+  [
+    'numbers that are none',
+    `{"usage":{"input_tokens":3,"cache_read_input_tokens":1e999,"output_tokens":-1}}`,
+    { inputTokens: 3, cacheWriteTokens: 0, cacheReadTokens: 0, outputTokens: 0 },
+  ],
   ['nothing', `{"error":{"message":${FAKE}}}`, undefined],
   ['what is cut off', '{"usage":{"input_tokens":3', undefined],
 ];

@@ -150,7 +150,7 @@ describe('GEMINI_CLI', () => {
         { type: 'error', content: 'oops' },
         { type: 'novel', content: 'x' },
         { type: 'user', content: 5 },
-        { type: 'gemini', toolCalls: [{ id: 'a' }] },
+        { type: 'gemini', toolCalls: [{ id: 'a', status: 'success' }] },
         null,
       ),
     );

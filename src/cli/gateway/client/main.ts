@@ -1,7 +1,8 @@
 // The script of the live page: shows the gateway's server-sent events and switches its modes. Inserts only text, never markup.
 
 import type { ConversationRecord, GatewayStatus } from '../../../gateway/server/ledger.js';
-import { cells, clock, dollars, fill, kilobytes, share, whole } from './shown.js';
+import { formatCount, formatShare } from '../../terminal/text-layout.js';
+import { cells, clock, dollars, fill, kilobytes, saving } from './shown.js';
 
 const OBSERVED = 'requests are forwarded unchanged; the figures show what could be saved';
 const HELD =
@@ -75,15 +76,15 @@ function newRow(conversation: ConversationRecord): HTMLElement {
   const prompt = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   const row = cells([
     line.name ?? line.id,
-    share(uncompacted.sentTokens - sentTokens, uncompacted.sentTokens),
-    dollars(conversation.dollars),
+    saving(uncompacted.sentTokens, sentTokens),
+    dollars(line.costs.dollars),
     modeSelect(conversation),
     line.model ?? line.api,
-    whole(calls),
-    `${whole(line.givenMessages)} → ${whole(line.sentMessages)}`,
-    whole(uncompacted.sentTokens),
-    whole(sentTokens),
-    prompt === 0 ? '' : `${share(usage.cacheReadTokens, prompt)} read`,
+    formatCount(calls),
+    `${formatCount(line.givenMessages)} → ${formatCount(line.sentMessages)}`,
+    formatCount(uncompacted.sentTokens),
+    formatCount(sentTokens),
+    prompt === 0 ? '' : `${formatShare(usage.cacheReadTokens, prompt)} read`,
   ]);
   row.tabIndex = 0;
   row.dataset['id'] = line.id;
@@ -132,7 +133,7 @@ function showTotals(all: readonly ConversationRecord[]): void {
   const without = sum(({ line }) => line.costs.uncompacted.sentTokens);
   const sent = sum(({ line }) => line.costs.sentTokens);
   const [bytes, compacted] = [sum((of) => of.bytes), sum((of) => of.compactedBytes)];
-  const priced = all.flatMap((of) => of.dollars ?? []);
+  const priced = all.flatMap(({ line }) => line.costs.dollars ?? []);
   const money =
     priced.length === 0
       ? undefined
@@ -141,12 +142,12 @@ function showTotals(all: readonly ConversationRecord[]): void {
           without: priced.reduce((total, of) => total + of.without, 0),
         };
   fill(byId('totals'), [
-    ['conversations', whole(all.length)],
-    ['calls', whole(sum(({ calls }) => calls))],
-    ['tokens of messages without ctxfold', whole(without)],
-    ['tokens of messages with ctxfold', `${whole(sent)} (${share(without - sent, without)} less)`],
+    ['conversations', formatCount(all.length)],
+    ['calls', formatCount(sum(({ calls }) => calls))],
+    ['tokens of messages without ctxfold', formatCount(without)],
+    ['tokens of messages with ctxfold', `${formatCount(sent)} (${saving(without, sent)} less)`],
     ['cost of messages', dollars(money)],
-    ['requests as compacted', `${kilobytes(compacted)} (${share(bytes - compacted, bytes)} less)`],
+    ['requests as compacted', `${kilobytes(compacted)} (${saving(bytes, compacted)} less)`],
   ]);
 }
 
@@ -161,10 +162,13 @@ function showStatus(held: number): void {
       ? 'histories are compacted before forwarding'
       : held === 0
         ? OBSERVED
-        : `${OBSERVED}. Compacted to their end: ${whole(held)}. ${HELD} A new conversation is observed.`;
+        : `${OBSERVED}. Compacted to their end: ${formatCount(held)}. ${HELD} A new conversation is observed.`;
   fill(byId('passed'), [
-    ...Object.entries(passed).map(([reason, count]): [string, string] => [reason, whole(count)]),
-    ['failures', whole(failureCount)],
+    ...Object.entries(passed).map(([reason, count]): [string, string] => [
+      reason,
+      formatCount(count),
+    ]),
+    ['failures', formatCount(failureCount)],
   ]);
   byId('failures').replaceChildren(
     ...failures.map(({ at, message }) => {
@@ -197,9 +201,9 @@ function showDetail(conversation: ConversationRecord | undefined): void {
             call.usage?.cacheReadTokens,
             call.usage?.cacheWriteTokens,
             call.usage?.outputTokens,
-          ].map((tokens) => (tokens === undefined ? '' : whole(tokens))),
+          ].map((tokens) => (tokens === undefined ? '' : formatCount(tokens))),
           call.miss ?? '',
-          whole(call.edits),
+          formatCount(call.edits),
         ]),
       ),
   );
@@ -211,7 +215,7 @@ function showDetail(conversation: ConversationRecord | undefined): void {
       button.textContent = 'show';
       button.addEventListener('click', () => void showOriginal(line.id, edit.number));
       const { rule, action, tool = '', before, after } = edit;
-      const row = cells([rule, action, tool, whole(before), whole(after), button]);
+      const row = cells([rule, action, tool, formatCount(before), formatCount(after), button]);
       row.dataset['id'] = String(edit.number);
       return row;
     }),

@@ -1,22 +1,14 @@
 // Formats figures and builds rows for the live page. Inserts text only.
 
-const WHOLE = new Intl.NumberFormat('en-US');
-const MONEY = new Intl.NumberFormat('en-US', {
-  style: 'currency',
-  currency: 'USD',
-  maximumSignificantDigits: 3,
-});
+import { formatCount, formatDollars, formatShare } from '../../terminal/text-layout.js';
 
-export const whole = (value: number): string => WHOLE.format(Math.round(value));
-
-export const kilobytes = (bytes: number): string =>
-  `${WHOLE.format(Math.round(bytes / 102.4) / 10)} KB`;
+export const kilobytes = (bytes: number): string => `${formatCount(bytes / 1_000)} kB`;
 
 export const clock = (at: number): string => new Date(at).toLocaleTimeString();
 
-/** Formats a share as a percentage, such as `41 %`. */
-export function share(part: number, all: number): string {
-  return all === 0 ? '0 %' : `${Math.round((part / all) * 100)} %`;
+/** Formats how much less the second of two amounts is, such as `41.0 %`. */
+export function saving(without: number, left: number): string {
+  return formatShare(without - left, without);
 }
 
 /** Formats a cost, such as `$0.12 instead of $0.30`; empty if the price is unknown. */
@@ -25,7 +17,7 @@ export function dollars(
 ): string {
   return cost === undefined
     ? ''
-    : `${MONEY.format(cost.with)} instead of ${MONEY.format(cost.without)}`;
+    : `${formatDollars(cost.with)} instead of ${formatDollars(cost.without)}`;
 }
 
 /** Returns a table row. */

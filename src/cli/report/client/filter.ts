@@ -1,7 +1,7 @@
 // Filters and sorts a list by the text of its items. Items that do not match are hidden. Groups open during a search and are hidden
 // if no item in them matches.
 
-const WHOLE = new Intl.NumberFormat('en-US');
+import { formatCount } from '../../terminal/text-layout.js';
 
 /** Makes the bar of a list work. */
 export function startFilter(list: HTMLElement): void {
@@ -30,12 +30,10 @@ export function startFilter(list: HTMLElement): void {
       group.hidden = isSearching && shown === 0;
       group.open = isSearching;
       const count = counts[at];
-      if (count) count.textContent = isSearching ? WHOLE.format(shown) : (totals[at] ?? '');
+      if (count) count.textContent = isSearching ? formatCount(shown) : (totals[at] ?? '');
     });
     const shown = items.filter(({ hidden }) => !hidden).length;
-    found.textContent = isSearching
-      ? `${WHOLE.format(shown)} of ${WHOLE.format(items.length)}`
-      : '';
+    found.textContent = isSearching ? `${formatCount(shown)} of ${formatCount(items.length)}` : '';
   });
 
   order.addEventListener('change', () => {

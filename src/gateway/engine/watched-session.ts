@@ -17,34 +17,39 @@ const MAX_ORIGINAL_CHARACTERS = 200_000;
 const PLAIN_NAME = /^[\w.:/-]{1,64}$/;
 
 /** A session, and the log of its edits. */
-export interface WatchedSession {
+export class WatchedSession {
   readonly session: Session;
-  readonly edits: EditLog;
-}
-
-/** Begins to log the edits of a session. */
-export function watch(session: Session): WatchedSession {
-  const edits = new EditLog();
-  session.on('pruned', (event) => {
-    edits.notePruned(event);
-  });
-  session.on('compressed', (event) => {
-    edits.noteCompressed(event);
-  });
-  session.on('fitted', (event) => {
-    edits.noteFitted(event);
-  });
-  return { session, edits };
-}
-
-/** The edits of one conversation. */
-class EditLog {
   #fresh: EditReport[] = [];
   #count = 0;
   readonly #originals = new Map<number, ContentBlock>();
 
-  /** Logs the edits of a density pass. */
-  notePruned({ edits, changes }: PrunedEvent): void {
+  constructor(session: Session) {
+    this.session = session;
+    session.on('pruned', (event) => {
+      this.#notePruned(event);
+    });
+    session.on('compressed', (event) => {
+      this.#noteCompressed(event);
+    });
+    session.on('fitted', (event) => {
+      this.#noteFitted(event);
+    });
+  }
+
+  /** Returns the edits since the last call. */
+  takeEdits(): readonly EditReport[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    return fresh;
+  }
+
+  /** Returns the text that an edit removed; `undefined` if it is no longer kept. */
+  original(number: number): string | undefined {
+    const block = this.#originals.get(number);
+    return block === undefined ? undefined : textOf(block).slice(0, MAX_ORIGINAL_CHARACTERS);
+  }
+
+  #notePruned({ edits, changes }: PrunedEvent): void {
     const byEntry = new Map(changes.map((change) => [change.index, change]));
     for (const { entry, block, rule, action } of edits) {
       if (action === 'companion' || action === 'superseded') continue;
@@ -56,8 +61,7 @@ class EditLog {
     }
   }
 
-  /** Logs a compression that was applied. */
-  noteCompressed({ outcome, strategy, tokensBefore, tokensAfter }: CompressedEvent): void {
+  #noteCompressed({ outcome, strategy, tokensBefore, tokensAfter }: CompressedEvent): void {
     if (outcome !== 'applied') return;
     // Reports are in characters, estimated here as four per token.
     this.#push({
@@ -69,26 +73,12 @@ class EditLog {
     });
   }
 
-  /** Logs results that were shortened to fit the window. */
-  noteFitted({ changes }: FittedEvent): void {
+  #noteFitted({ changes }: FittedEvent): void {
     for (const { before, after } of changes) {
       for (const [at, block] of before.blocks.entries()) {
         if (block.type === 'tool_response') this.#add('fit', 'summary', block, after?.blocks[at]);
       }
     }
-  }
-
-  /** Returns the edits since the last call. */
-  takeFresh(): readonly EditReport[] {
-    const fresh = this.#fresh;
-    this.#fresh = [];
-    return fresh;
-  }
-
-  /** Returns the text that an edit removed; `undefined` if it is no longer kept. */
-  original(number: number): string | undefined {
-    const block = this.#originals.get(number);
-    return block === undefined ? undefined : textOf(block).slice(0, MAX_ORIGINAL_CHARACTERS);
   }
 
   #add(rule: string, action: string, before: ContentBlock, after: ContentBlock | undefined): void {

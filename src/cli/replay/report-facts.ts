@@ -1,38 +1,51 @@
-// Renders how the replay went: compressions, summaries, event loop, work.
+// What a report says in words, on the terminal and on the page: about the session, before the figures, and how the replay went.
 
-import { groupBy } from '../measure/aggregate.js';
 import type { CompressionReport, ReplayReport } from './replay-report.js';
-import { printable } from '../terminal/terminal-text.js';
-import {
-  formatCount,
-  formatMs,
-  formatNumberOf,
-  formatShare,
-  joined,
-  marked,
-  moreLines,
-} from '../terminal/text-layout.js';
-import type { Layout } from '../terminal/terminal-layout.js';
+import { formatCount, formatMs, formatNumberOf, formatShare } from '../terminal/text-layout.js';
 
-const LABEL_WIDTH = 12;
-const MAX_FAILURES = 3;
-
-/** Returns the lines of the section. */
-export function renderRun(report: ReplayReport, { width, paint }: Layout): readonly string[] {
-  const { failures } = report;
-  const kinds = Array.from(groupBy(failures, printable), ([message, { length }]) =>
-    length === 1 ? message : `${message} (${formatCount(length)} times)`,
-  );
+/** Returns what was played, and the settings that every replay has. */
+export function sessionFacts(report: ReplayReport, model: string | null = null): readonly string[] {
+  const { format, entries, playedEntries, modelCalls, settings } = report;
+  const played = playedEntries < entries ? `${formatCount(playedEntries)} of ` : '';
   return [
-    paint('dim', 'run'),
-    ...labelled('history', historyFacts(report), width),
-    ...labelled('summaries', summaryFacts(report), width),
-    ...labelled('removed', removalFacts(report), width),
-    ...labelled('event loop', eventLoopFacts(report), width),
-    ...labelled('work', workFacts(report), width),
-    ...kinds.slice(0, MAX_FAILURES).flatMap((kind) => labelled('failure', [kind], width)),
-    ...moreLines(kinds.length - MAX_FAILURES, 'more', LABEL_WIDTH, width),
+    format,
+    ...(model === null ? [] : [model]),
+    played + formatNumberOf(entries, 'entry', 'entries'),
+    formatNumberOf(modelCalls.length, 'model call'),
+    `context window ${formatCount(settings.contextLimit)}`,
+    settings.strategy,
   ];
+}
+
+/** Returns what the figures mean for the context window. @param stop why the replay stopped early */
+export function windowNotices(
+  { firstCallOverLimit, modelCalls, settings }: ReplayReport,
+  stop: string | null,
+): readonly string[] {
+  const next = formatCount(modelCalls.length + 1);
+  return [
+    ...(stop === null ? [] : [`Stopped before model call ${next}: ${stop}`]),
+    ...(firstCallOverLimit === null
+      ? []
+      : [
+          `Without ctxfold, model call ${formatCount(firstCallOverLimit)} would not have fitted the window of ` +
+            `${formatCount(settings.contextLimit)} tokens.`,
+        ]),
+  ];
+}
+
+/** Returns how the replay went, as facts with a label. */
+export function runFacts(
+  report: ReplayReport,
+): readonly (readonly [label: string, facts: readonly string[]])[] {
+  const facts = [
+    ['history', historyFacts(report)],
+    ['summaries', summaryFacts(report)],
+    ['removed', removalFacts(report)],
+    ['event loop', eventLoopFacts(report)],
+    ['work', workFacts(report)],
+  ] as const;
+  return facts.filter(([, those]) => those.length > 0);
 }
 
 function historyFacts({ modelCalls, end }: ReplayReport): readonly string[] {
@@ -74,7 +87,7 @@ function summaryFacts({ summarizer }: ReplayReport): readonly string[] {
 function removalFacts({ removals }: ReplayReport): readonly string[] {
   if (removals === null) return [];
   return [
-    `${formatNumberOf(removals.records, 'original entry', 'original entries')} in ${printable(removals.file)}`,
+    `${formatNumberOf(removals.records, 'original entry', 'original entries')} in the removal log`,
   ];
 }
 
@@ -90,16 +103,15 @@ function eventLoopFacts({ mainThread }: ReplayReport): readonly string[] {
 function workFacts({ offload }: ReplayReport): readonly string[] {
   return [
     `${formatNumberOf(offload.workerTasks, 'task')} in workers for ${formatMs(offload.workerMs)}`,
+    `${formatNumberOf(offload.residentPasses, 'pass', 'passes')} over a resident history`,
     `${formatMs(offload.queueMs)} in queue`,
     `${formatNumberOf(offload.inlineTasks, 'task')} inline`,
+    `main thread busy for ${formatMs(offload.mainThreadMs)}`,
     formatNumberOf(offload.fallbacks, 'fallback'),
+    ...nonZero(offload.failures, 'failed in workers'),
   ];
 }
 
 function nonZero(count: number, what: string): readonly string[] {
   return count === 0 ? [] : [`${formatCount(count)} ${what}`];
-}
-
-function labelled(label: string, facts: readonly string[], width: number): readonly string[] {
-  return marked(label.padEnd(LABEL_WIDTH), joined(facts, width - LABEL_WIDTH));
 }

@@ -1,0 +1,50 @@
+// That what is printed keeps to its width, and says the same as before.
+
+import fc from 'fast-check';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { fitLines } from '../../../src/cli/terminal/print.js';
+import { createPaint } from '../../../src/cli/terminal/terminal-layout.js';
+import { columnsOf } from '../../../src/cli/terminal/text-layout.js';
+import { runs } from '../../support/scale.js';
+
+/** Lines of words, some of them long, with indents and gaps between columns. */
+const arbitraryText = fc
+  .array(
+    fc
+      .array(fc.stringMatching(/^(?:[a-z,.:/\-读🙂]{1,30}| {1,6})$/u), { maxLength: 12 })
+      .map((parts) => parts.join(' ')),
+    { maxLength: 6 },
+  )
+  .map((lines) => lines.join('\n'));
+
+const arbitraryWidth = fc.integer({ min: 24, max: 90 });
+
+/** What is left of a text when nothing counts but what it says. */
+function said(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(/\s/g, '');
+}
+
+describe('fitLines', () => {
+  it('has no line wider than it may be, and loses no word', () => {
+    fc.assert(
+      fc.property(arbitraryText, arbitraryWidth, (text, width) => {
+        const fitted = fitLines(text, width);
+        for (const line of fitted.split('\n')) expect(columnsOf(line)).toBeLessThanOrEqual(width);
+        expect(said(fitted)).toBe(said(text));
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+
+  it('leaves lines alone that fit, colours and all', () => {
+    const line = createPaint(true)('cyan', 'x'.repeat(30));
+    expect(fitLines(`${line}\n  a   b`, 30)).toBe(`${line}\n  a   b`);
+  });
+
+  it('sets a term on a line of its own, and what is said of it below', () => {
+    expect(fitLines('  --format <name>  the format of what is read', 30)).toBe(
+      '  --format <name>\n    the format of what is read',
+    );
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { endToEnd, reasonOf, writeHead } from '../../../src/gateway/server/headers.js';
+
+describe('endToEnd', () => {
+  it('leaves out headers of the connection, and those that it names, and keeps the others as they are', () => {
+    const headers = ['X-B', '1', 'connection', 'X-Own, close', 'x-own', '2', 'TE', 'trailers'];
+    expect(endToEnd([...headers, 'x-b', '3', 'X-Drop', '4'], ['x-drop'])).toEqual([
+      'X-B',
+      '1',
+      'x-b',
+      '3',
+    ]);
+  });
+});
+
+describe('writeHead', () => {
+  it('writes each character as the byte that it came as', () => {
+    const head = writeHead('HTTP/1.1 200 OK', ['X-Name', 'caf\xe9']);
+    expect(head).toEqual(Buffer.from('HTTP/1.1 200 OK\r\nX-Name: caf\xe9\r\n\r\n', 'latin1'));
+  });
+});
+
+describe('reasonOf', () => {
+  it.each([
+    ['Very Good', 'Very Good'],
+    ['not\x01so', ''],
+    [undefined, ''],
+  ])('makes of %j: %j', (statusMessage, reason) => {
+    expect(reasonOf(statusMessage === undefined ? {} : { statusMessage })).toBe(reason);
+  });
+});
