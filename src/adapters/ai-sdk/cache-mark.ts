@@ -1,6 +1,6 @@
 // The cache mark in front of an edit, in prompts of the AI SDK for Anthropic.
 
-import { asArray, asRecord, asText } from '../../shared/json.js';
+import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { withMarkBefore } from '../format/mark-before.js';
 import type { MarkFormat } from '../format/mark-before.js';
@@ -29,9 +29,11 @@ export function withCacheMarkBefore(
  * @param index of the first message that the edit has changed
  */
 export function markedCall(call: object, messages: readonly SdkMessage[], index: number): object {
-  const { prompt, providerOptions, tools } = call as Readonly<Record<string, unknown>>;
+  // Reads nothing of a call that has no edit.
+  if (index === 0 || !isRecord(call)) return call;
+  const { prompt, providerOptions, tools } = call;
   const given = asArray(prompt) as readonly SdkMessage[];
-  const place = index === 0 ? 0 : placeInPrompt(given, messages, index);
+  const place = placeInPrompt(given, messages, index);
   const marked = withCacheMarkBefore({ providerOptions, tools }, given, place);
   return marked === given ? call : { ...call, prompt: marked };
 }
@@ -51,7 +53,8 @@ function placeInPrompt(
   const countOf = (counted: readonly number[]): number =>
     counted.reduce((sum, one) => sum + one, 0);
   const system = prompt.length - countOf(places);
-  const isMadeFrom = system >= 0 && prompt.slice(0, system).every(({ role }) => role === 'system');
+  const isMadeFrom =
+    system >= 0 && prompt.slice(0, system).every((each) => asRecord(each)?.['role'] === 'system');
   return isMadeFrom ? system + countOf(places.slice(0, index + 1)) - 1 : 0;
 }
 

@@ -60,8 +60,13 @@ describe('markedCall', () => {
     ['with a message more, which is no system text', [user('Hi.'), ...PROMPT], 4],
     ['with a message less', PROMPT.slice(1), 4],
     ['that is none', 'Go.', 4],
+    ['whose first message is none', [null, ...PROMPT], 4],
   ])('returns the same call for a prompt %s', (_, prompt, index) => {
     const given = { prompt };
     expect(markedCall(given, MESSAGES, index)).toBe(given);
+  });
+
+  it('passes on a call that is none', () => {
+    expect(markedCall(undefined as never, MESSAGES, 4)).toBeUndefined();
   });
 });
