@@ -63,12 +63,13 @@ function watch<Model extends AnsweringModel>(
   { reportUsage, marked }: ModelWatch,
 ): Model {
   const watchedCall = (kind: keyof AnsweringModel) => async (call: object) => {
+    const sent = marked(call);
     const report = (usage: CompactCall): void => {
-      reportUsage(isCompactedPrompt(asRecord(call)?.['prompt']) ? {} : usage);
+      reportUsage(isCompactedPrompt(asRecord(sent)?.['prompt']) ? {} : usage);
     };
     let answer: unknown;
     try {
-      answer = await model[kind](marked(call));
+      answer = await model[kind](sent);
     } catch (thrown) {
       if (isFixableByCompacting(thrown)) report({ refusal: thrown });
       throw thrown;

@@ -52,11 +52,11 @@ class PrivateModel {
   }
 }
 
-function watch<Model>(model: Model, by = openCompactor()) {
+function watch<Model>(model: Model, by = openCompactor(), marked = (call: object): object => call) {
   const told: object[] = [];
   const watched = watchedModel(model, by, {
     reportUsage: (usage) => told.push(usage),
-    marked: (call) => call,
+    marked,
   });
   return { watched, told };
 }
@@ -119,18 +119,24 @@ describe('watchedModel', () => {
     },
   );
 
-  it('tells no usage that compactionMiddleware is told, whose prompt it is', async () => {
-    const compactor = openCompactor();
-    const { transformParams } = compactionMiddleware(compactor);
-    const answers = [{ content: [], usage: USAGE }, TOO_LONG];
-    const inner = new PrivateModel(...answers);
-    const ask = async (params: typeof CALL): Promise<unknown> =>
-      inner.doGenerate(await transformParams({ params: params as never, model: inner }));
-    const { watched, told } = watch({ doGenerate: ask, doStream: ask }, compactor);
-    await watched?.doGenerate(structuredClone(CALL));
-    await expect(watched?.doStream(structuredClone(CALL))).rejects.toBe(TOO_LONG);
-    expect(told).toEqual([{}, {}]);
-  });
+  it.each([
+    ['as it is given', (call: object) => call],
+    ['with a mark', () => structuredClone(CALL)],
+  ])(
+    'tells no usage that compactionMiddleware is told, whose prompt it is: %s',
+    async (_, marked) => {
+      const compactor = openCompactor();
+      const { transformParams } = compactionMiddleware(compactor);
+      const answers = [{ content: [], usage: USAGE }, TOO_LONG];
+      const inner = new PrivateModel(...answers);
+      const ask = async (params: typeof CALL): Promise<unknown> =>
+        inner.doGenerate(await transformParams({ params: params as never, model: inner }));
+      const { watched, told } = watch({ doGenerate: ask, doStream: ask }, compactor, marked);
+      await watched?.doGenerate(structuredClone(CALL));
+      await expect(watched?.doStream(structuredClone(CALL))).rejects.toBe(TOO_LONG);
+      expect(told).toEqual([{}, {}]);
+    },
+  );
 
   it('returns an answer that cannot be read as it is', async () => {
     const answer = { get usage(): never { throw new Error('unreadable'); } }; // prettier-ignore
