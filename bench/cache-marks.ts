@@ -52,31 +52,42 @@ const paths = process.argv.slice(2);
 if (paths.length === 0) throw new RangeError('Expected files or folders with sessions.');
 
 const { contexts } = await loadSessions(paths);
-const costs: Record<string, { sum: number; dearest: number }> = {};
+const costs: Record<string, { sum: number; ideal: number; dearest: number }> = {};
 for (const session of contexts.filter(({ hasTexts }) => hasTexts !== false)) {
   const unchanged = await costOf(session, 'as given');
   for (const way of Object.keys(WAYS)) {
-    const dollars = way === 'as given' ? unchanged : await costOf(session, way);
-    const { sum = 0, dearest = 0 } = costs[way] ?? {};
-    costs[way] = { sum: sum + dollars, dearest: Math.max(dearest, dollars / (unchanged || 1)) };
+    const { dollars, idealDollars } = way === 'as given' ? unchanged : await costOf(session, way);
+    const { sum = 0, ideal = 0, dearest = 0 } = costs[way] ?? {};
+    costs[way] = {
+      sum: sum + dollars,
+      ideal: ideal + idealDollars,
+      dearest: Math.max(dearest, dollars / (unchanged.dollars || 1)),
+    };
   }
 }
-const whole = costs['as given']?.sum ?? 1;
-for (const [way, { sum, dearest }] of Object.entries(costs)) {
-  const shares = [percentText(sum / whole), percentText(dearest)];
-  process.stdout.write(`${way}: ${shares[0]} of the cost as given, dearest session ${shares[1]}\n`);
+const whole = costs['as given'] ?? { sum: 1, ideal: 1 };
+for (const [way, { sum, ideal, dearest }] of Object.entries(costs)) {
+  process.stdout.write(
+    `${way}: ${percentText(sum / whole.sum)} of the cost as given, dearest session ${percentText(dearest)}; ` +
+      `if all prefixes were cached, ${percentText(ideal / whole.ideal)}\n`,
+  );
 }
 
-/** Plays the model calls of a session; resolves to what their input costs, in dollars. */
-async function costOf({ transcript }: RecordedSession, way: string): Promise<number> {
+/** Plays the model calls of a session; resolves to what their input costs, and what it would if all prefixes were cached. */
+async function costOf(
+  { transcript }: RecordedSession,
+  way: string,
+): Promise<{ readonly dollars: number; readonly idealDollars: number }> {
   await using compactor = createCompactor({ workspaceRoot: transcript.workspaceRoot });
   const edit = WAYS[way]!(compactor);
-  const provider = new CachingProvider(modelPrice(MODEL)!, () => 0);
+  const [provider, ideal] = [0, 1].map(() => new CachingProvider(modelPrice(MODEL)!, () => 0));
   const messages: Message[] = [];
   for (const entry of transcript.entries) {
     if (isAnswer(entry) && messages.length > 0) {
       const body = { model: MODEL, max_tokens: 9, system: SYSTEM, messages: marked(messages) };
-      provider.take(cachedRequestOf(await edit(body)));
+      const { marks, ...unmarked } = cachedRequestOf(await edit(body));
+      provider!.take({ ...unmarked, marks: marks! });
+      ideal!.take(unmarked);
     }
     const written = ROUTE.write(entry) as Message | undefined;
     const last = messages.at(-1);
@@ -86,7 +97,7 @@ async function costOf({ transcript }: RecordedSession, way: string): Promise<num
       messages.splice(-1, 1, { ...last, content: [...last.content, ...written.content] });
     else messages.push(written);
   }
-  return provider.dollars;
+  return { dollars: provider!.dollars, idealDollars: ideal!.dollars };
 }
 
 /** The messages with marks on the last two of the user. */
