@@ -47,15 +47,12 @@ function placeInPrompt(
   messages: readonly SdkMessage[],
   index: number,
 ): number {
-  const isJoined = (at: number): boolean =>
-    messages[at]?.role === 'tool' && messages[at - 1]?.role === 'tool';
-  const places = messages.map((_, at) => (isJoined(at) ? 0 : 1));
-  const countOf = (counted: readonly number[]): number =>
-    counted.reduce((sum, one) => sum + one, 0);
-  const system = prompt.length - countOf(places);
+  const lengthOf = (list: readonly SdkMessage[]): number =>
+    list.filter(({ role }, at) => role !== 'tool' || list[at - 1]?.role !== 'tool').length;
+  const system = prompt.length - lengthOf(messages);
   const isMadeFrom =
     system >= 0 && prompt.slice(0, system).every((each) => asRecord(each)?.['role'] === 'system');
-  return isMadeFrom ? system + countOf(places.slice(0, index + 1)) - 1 : 0;
+  return isMadeFrom ? system + lengthOf(messages.slice(0, index + 1)) - 1 : 0;
 }
 
 const MARKS: MarkFormat = {

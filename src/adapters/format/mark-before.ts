@@ -65,8 +65,6 @@ export function withMarkBefore<Message extends object>(
   if (place === undefined) return messages;
   const behind = marksBehind(format, request, place);
   if (behind === undefined) return messages;
-  const isFull = countMarks([besides, messages]) >= MAX_MARKS;
-  if (isFull && behind.spare === undefined) return messages;
   const marked = [...messages];
   const setMark = ({ message: at, block }: Place, mark: JsonRecord | undefined): void => {
     const message = marked[at] as Message & JsonRecord;
@@ -74,7 +72,10 @@ export function withMarkBefore<Message extends object>(
     blocks[block] = format.withMark(asRecord(blocks[block]) ?? {}, mark);
     marked[at] = { ...message, content: blocks };
   };
-  if (isFull && behind.spare !== undefined) setMark(behind.spare, undefined);
+  if (countMarks([besides, messages]) >= MAX_MARKS) {
+    if (behind.spare === undefined) return messages;
+    setMark(behind.spare, undefined);
+  }
   setMark(place, behind.mark);
   return marked;
 }

@@ -15,7 +15,7 @@ import type { Duplex } from 'node:stream';
 import { REFUSED } from '../../adapters/conversation/editing-fetch.js';
 import { codingOf, unpack } from './coding.js';
 import { TOKEN_HEADER } from './guard.js';
-import { endToEnd, pairs, reasonOf, writeHead } from './headers.js';
+import { endToEnd, pairs, reasonPhraseOf, writeHead } from './headers.js';
 import type { CompleteGatewayOptions } from './options.js';
 import type { Route } from './route.js';
 
@@ -323,7 +323,9 @@ function passInterim(
 ): void {
   const { statusCode, rawHeaders } = interim;
   if (statusCode === 100 || headersSent || req.httpVersion === '1.0') return;
-  socket?.write(writeHead(`HTTP/1.1 ${statusCode} ${reasonOf(interim)}`, endToEnd(rawHeaders)));
+  socket?.write(
+    writeHead(`HTTP/1.1 ${statusCode} ${reasonPhraseOf(interim)}`, endToEnd(rawHeaders)),
+  );
 }
 
 function pipeAnswer(
@@ -341,7 +343,7 @@ function pipeAnswer(
     response.req.method !== 'HEAD';
   const headers = endToEnd(answer.rawHeaders, isChunked ? [] : ['trailer']);
   try {
-    response.writeHead(statusCode, reasonOf(answer), headers);
+    response.writeHead(statusCode, reasonPhraseOf(answer), headers);
   } catch {
     answer.destroy();
     refuse(response, 502, 'the answer has headers that cannot be passed on.');

@@ -38,7 +38,7 @@ export function pairs(headers: readonly string[]): [name: string, value: string]
 }
 
 /** The reason phrase of an answer; empty if it cannot be written. */
-export function reasonOf({
+export function reasonPhraseOf({
   statusMessage = '',
 }: Partial<Pick<IncomingMessage, 'statusMessage'>>): string {
   return NOT_IN_HEADERS.test(statusMessage) ? '' : statusMessage;

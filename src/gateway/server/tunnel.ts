@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ClientRequest, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Forwarder } from './forward.js';
-import { endToEnd, pairs, reasonOf, writeHead } from './headers.js';
+import { endToEnd, pairs, reasonPhraseOf, writeHead } from './headers.js';
 import type { Route } from './route.js';
 
 /** Paths whose clients fall back to HTTP after status 426, so that the gateway can read their histories. */
@@ -93,5 +93,5 @@ export function answer(socket: Duplex, status: number): void {
 
 function headOf(answer: IncomingMessage, headers: readonly string[]): Buffer {
   const { statusCode = 502 } = answer;
-  return writeHead(`HTTP/1.1 ${statusCode} ${reasonOf(answer)}`, headers);
+  return writeHead(`HTTP/1.1 ${statusCode} ${reasonPhraseOf(answer)}`, headers);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endToEnd, reasonOf, writeHead } from '../../../src/gateway/server/headers.js';
+import { endToEnd, reasonPhraseOf, writeHead } from '../../../src/gateway/server/headers.js';
 
 describe('endToEnd', () => {
   it('leaves out headers of the connection, and those that it names, and keeps the others as they are', () => {
@@ -20,12 +20,12 @@ describe('writeHead', () => {
   });
 });
 
-describe('reasonOf', () => {
+describe('reasonPhraseOf', () => {
   it.each([
     ['Very Good', 'Very Good'],
     ['not\x01so', ''],
     [undefined, ''],
   ])('makes of %j: %j', (statusMessage, reason) => {
-    expect(reasonOf(statusMessage === undefined ? {} : { statusMessage })).toBe(reason);
+    expect(reasonPhraseOf(statusMessage === undefined ? {} : { statusMessage })).toBe(reason);
   });
 });
