@@ -479,19 +479,27 @@ describe('ctxfold worker without Redis', () => {
   }
 
   it.each([
-    ['exports no summarizer', 'export const summarizer = 1;', /Expected a summarizer: an object/],
-    ['is damaged', '{', /summarizer\.mjs cannot be loaded: Unexpected end of input/],
-  ])('ends at once when its module %s', async (_, code, message) => {
+    [
+      'exports no summarizer',
+      'export const summarizer = 1;',
+      2,
+      /Expected a summarizer: an object/,
+    ],
+    ['is damaged', '{', 1, /summarizer\.mjs cannot be loaded: Unexpected end of input/],
+  ])('ends at once when its module %s', async (_, code, expected, message) => {
     const { code: exit, stderr } = await spawnCommand(await argsWith(code));
-    expect(exit).toBe(1);
+    expect(exit).toBe(expected);
     expect(stderr).toMatch(message);
   });
 
-  it('ends at once when BullMQ does not take the name of its queue', async () => {
+  it.each([
+    ['a name of its queue that BullMQ does not take', ['--queue', 'a:b'], 'without colons'],
+    ['a store that is none', ['--store', 'foo://bar'], 'got a URL'],
+  ])('ends at once with %s', async (_, given, message) => {
     const args = await argsWith('export default { contextLimit: 1, generate: async () => ({}) };');
-    const { code, stderr } = await spawnCommand([...args, '--queue', 'a:b']);
-    expect(code).toBe(1);
-    expect(stderr).toContain('Queue name cannot contain :');
+    const { code, stderr } = await spawnCommand([...args, ...given]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
   });
 
   it('refuses an address that would be taken for a directory', async () => {

@@ -68,8 +68,26 @@ describe('ctxfold gateway', () => {
 
   it('refuses to listen anywhere but on loopback without a token', async () => {
     const { code, stderr } = await runCommand(['gateway', '--host', '0.0.0.0', '--port', '0']);
-    expect(code).not.toBe(0);
+    expect(code).toBe(2);
     expect(stderr).toMatch(/token/);
+  });
+
+  it.each([
+    [['--store', 'foo://bar'], /got a URL/],
+    [['--store', 'redis://:canary@['], /Expected the URL of a database/],
+    [['--store', 'postgres://:canary@['], /Expected the URL of a database/],
+    [['--upstream', 'v1=http://127.0.0.1'], /expected a name such as my-provider/],
+    [['--workspace', ''], /workspaceRoot/],
+  ])('says that an option is wrong: %j', async (given, message) => {
+    for (const args of [
+      ['gateway', '--port', '0', ...given],
+      ['run', ...given, process.execPath, '-v'],
+    ]) {
+      const { code, stdout, stderr } = await runCommand(args);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(message);
+      expect(stderr).not.toContain('canary');
+    }
   });
 
   it('prints its address without the token', async () => {
@@ -118,6 +136,13 @@ describe('ctxfold run', () => {
     }
     const { code, stderr } = await runCommand(['run', '--none', process.execPath]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("unknown option '--none'")]);
+  });
+
+  it('says that a variable with the address of a provider is wrong', async () => {
+    const args = ['run', process.execPath, '-v'];
+    const { code, stderr } = await runCommand(args, { OPENAI_BASE_URL: 'ftp://canary' });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/OPENAI_BASE_URL: expected/)]);
+    expect(stderr).not.toContain('canary');
   });
 
   it('passes signals on, and says when there is no such command', async () => {

@@ -3,7 +3,7 @@
 import { Command, Option } from 'commander';
 import type { GatewayOptions } from '../../gateway.js';
 import { SERVICE_EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { collectValues, isPlainUrl, PLAIN_URL, wholeNumber } from '../terminal/options.js';
+import { collectValues, failOf, isPlainUrl, PLAIN_URL, wholeNumber } from '../terminal/options.js';
 
 /** Parsed options of both commands. */
 interface GatewayArguments {
@@ -95,7 +95,7 @@ export function createGatewayCommand(onExit: (code: number) => void): Command {
     .action(async (given: GatewayArguments, own: Command) => {
       const { runGateway } = await import('./run-gateway.js');
       const token = process.env['CTXFOLD_GATEWAY_TOKEN'];
-      onExit(await runGateway({ ...readGatewayOptions(given, own), token }));
+      onExit(await runGateway({ ...readGatewayOptions(given, own), token }, failOf(own)));
     });
 }
 
@@ -111,7 +111,7 @@ export function createRunCommand(onExit: (code: number) => void): Command {
     .addHelpText('after', RUN_EXAMPLES)
     .action(async (words: readonly string[], given: GatewayArguments, own: Command) => {
       const { runBehindGateway } = await import('./run-gateway.js');
-      onExit(await runBehindGateway(words, readGatewayOptions(given, own)));
+      onExit(await runBehindGateway(words, readGatewayOptions(given, own), failOf(own)));
     });
 }
 

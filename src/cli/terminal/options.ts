@@ -59,6 +59,19 @@ export function failOf(command: Command): Fail {
   return (message) => command.error(`error: ${message}`);
 }
 
+/**
+ * Returns what a function resolves to, which is given the options of a command. If it throws what misuse throws, an option is invalid,
+ * and the command ends. @throws what else the function throws
+ */
+export async function orFail<Result>(fail: Fail, start: () => Promise<Result>): Promise<Result> {
+  try {
+    return await start();
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) return fail(error.message);
+    throw error;
+  }
+}
+
 /** Describes what `isPlainUrl` accepts, for messages. */
 export const PLAIN_URL = 'an http or https URL without credentials, query or fragment';
 

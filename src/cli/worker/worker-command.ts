@@ -1,6 +1,6 @@
 // The command `worker`: options and help. The implementation is loaded when it runs.
 
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { SERVICE_EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { failOf, wholeNumber } from '../terminal/options.js';
 import type { Fail } from '../terminal/options.js';
@@ -31,6 +31,12 @@ function assertRedisUrl(text: string, fail: Fail): void {
   fail('--redis: expected a URL such as redis://127.0.0.1:6379.');
 }
 
+/** Parser of a queue's name: BullMQ takes no others. */
+function queueName(text: string): string {
+  if (text !== '' && !text.includes(':')) return text;
+  throw new InvalidArgumentError('Expected a name without colons.');
+}
+
 /** Creates the command, which runs until it is terminated. */
 export function createWorkerCommand(onExit: (code: number) => void): Command {
   return new Command('worker')
@@ -44,12 +50,13 @@ export function createWorkerCommand(onExit: (code: number) => void): Command {
       '--store <where>',
       'store of requests and answers: redis://…, postgres://… or a directory (default: that Redis)',
     )
-    .option('--queue <name>', 'name of the queue', 'ctxfold')
+    .option('--queue <name>', 'name of the queue', queueName, 'ctxfold')
     .option('--concurrency <number>', 'summaries at a time', wholeNumber(1, 1_000), 4)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (given: WorkerArguments, command: Command) => {
-      assertRedisUrl(given.redis, failOf(command));
+      const fail = failOf(command);
+      assertRedisUrl(given.redis, fail);
       const { runWorker } = await import('./run-worker.js');
-      onExit(await runWorker(given));
+      onExit(await runWorker(given, fail));
     });
 }

@@ -18,7 +18,8 @@ export interface OpenedStore {
  * (the first operation creates the tables), anything else as the path of a directory. If a server is down, opening succeeds and
  * operations fail. The caller closes the store.
  *
- * @throws CtxfoldError `STORE_FAILED` if the package is not installed; TypeError for an invalid name.
+ * @throws CtxfoldError `STORE_FAILED` if the package is not installed; TypeError for an invalid name, which it does not quote: a URL
+ *   may hold a password.
  */
 export async function openStore(where: string): Promise<OpenedStore> {
   if (/^rediss?:\/\//.test(where)) return openRedis(where);
@@ -30,11 +31,14 @@ async function openRedis(url: string): Promise<OpenedStore> {
   const { Redis } = await installed('ioredis', () => import('ioredis'));
   // A server restart of up to 0.75 s only delays an operation. After that the client rejects it with an error that names only the
   // number of retries, so `call` throws the connection's last error instead.
-  const client = new Redis(url, {
-    maxRetriesPerRequest: 5,
-    retryStrategy: () => 150,
-    connectTimeout: 2_000,
-  });
+  const client = orInvalidUrl(
+    () =>
+      new Redis(url, {
+        maxRetriesPerRequest: 5,
+        retryStrategy: () => 150,
+        connectTimeout: 2_000,
+      }),
+  );
   let failure: Error | undefined;
   client.on('error', (error) => {
     failure = error;
@@ -58,12 +62,10 @@ async function openRedis(url: string): Promise<OpenedStore> {
 
 async function openPostgres(url: string): Promise<OpenedStore> {
   const { default: pg } = await installed('pg', () => import('pg'));
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 8,
-    connectionTimeoutMillis: 2_000,
-    allowExitOnIdle: true,
-  });
+  const options = { connectionString: url, connectionTimeoutMillis: 2_000 };
+  // A pool would read the URL only with its first query.
+  orInvalidUrl(() => new pg.Client(options));
+  const pool = new pg.Pool({ ...options, max: 8, allowExitOnIdle: true });
   // The pool replaces a connection that the server has closed.
   pool.on('error', () => undefined);
   let tables: Promise<unknown> | undefined;
@@ -82,6 +84,16 @@ async function openPostgres(url: string): Promise<OpenedStore> {
 async function createTables(client: PostgresClient): Promise<void> {
   const { rows } = await client.query("SELECT to_regclass('ctxfold_originals')::text AS name");
   if (typeof rows[0]?.['name'] !== 'string') await client.query(POSTGRES_MIGRATION);
+}
+
+function orInvalidUrl<Client>(create: () => Client): Client {
+  try {
+    return create();
+  } catch {
+    throw new TypeError(
+      'Expected the URL of a database, such as redis://127.0.0.1:6379 or postgres://127.0.0.1/agents.',
+    );
+  }
 }
 
 async function installed<Module>(name: string, load: () => Promise<Module>): Promise<Module> {

@@ -88,13 +88,17 @@ describe('shellLine', () => {
   });
 });
 
+const fail = (message: string): never => {
+  throw new Error(message);
+};
+
 describe('runGateway', () => {
   it('prints what fails, and gives open answers 25 s after SIGTERM', async () => {
     onTestFinished(() => void vi.restoreAllMocks());
     const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const before = process.listenerCount('SIGTERM');
     // Nothing listens there.
-    const code = runGateway({ upstreams: { openai: 'http://127.0.0.1:1' } });
+    const code = runGateway({ upstreams: { openai: 'http://127.0.0.1:1' } }, fail);
     await expect.poll(() => process.listenerCount('SIGTERM')).toBe(before + 1);
     const [, url = ''] = /listening on (\S+)/.exec(String(printed.mock.calls[0]?.[0])) ?? [];
     expect((await fetch(`${url}/v1/models`)).status).toBe(502);
@@ -115,7 +119,7 @@ describe('runBehindGateway', () => {
     const end = join(mkdtempSync(join(tmpdir(), 'ctxfold-run-')), 'end');
     onTestFinished(() => rmSync(dirname(end), { recursive: true }));
     const wait = `const wait = setInterval(() => fs.existsSync(process.argv[1]) && clearInterval(wait), 20)`;
-    const code = runBehindGateway([process.execPath, '-e', wait, end], {});
+    const code = runBehindGateway([process.execPath, '-e', wait, end], {}, fail);
     await expect.poll(() => process.listenerCount('SIGINT')).toBe(before + 1);
     process.listeners('SIGINT').at(-1)!('SIGINT');
     writeFileSync(end, '');
