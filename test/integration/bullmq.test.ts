@@ -79,6 +79,12 @@ describe.skipIf(!isThere)(
       return { store, queue };
     }
 
+    /** All that a store of `open` holds. */
+    async function textsIn(store: number): Promise<string> {
+      const keys = await client.keys(`s${store}:*`);
+      return JSON.stringify(await Promise.all(keys.map((key) => client.hgetall(key))));
+    }
+
     it('has a worker write the summary of a session, and holds nothing of the history in its job', async () => {
       const model = scriptedSummarizer(snapshot('the goal'));
       const { store } = open(model);
@@ -181,6 +187,7 @@ describe.skipIf(!isThere)(
       expect(JSON.stringify(job)).not.toMatch(/sk-canary|may ask/);
       const kept = await client.hgetall(`bull:${queue.name}:${job?.id ?? ''}`);
       expect(kept['failedReason']).toBe(reason);
+      expect(await textsIn(name)).not.toContain(SECRET);
       expect(JSON.stringify(kept)).not.toMatch(/sk-canary|may ask/);
     });
 
@@ -215,6 +222,26 @@ describe.skipIf(!isThere)(
       await workers.pop()?.close(true);
       await expect.poll(() => ((clock.nowMs += 60_000), answer)).toBe('here');
       await ended;
+    });
+
+    it('leaves nothing of what a job asked of which its workers have died', async () => {
+      const store = memoryStore();
+      const { put } = store;
+      const texts: string[][] = [];
+      store.put = (key, hash, text) => (texts.push([key, hash, text]), put!(key, hash, text));
+      const failing = {
+        add: async () => undefined,
+        getJob: async () => ({
+          failedReason: 'job stalled more than allowable limit',
+          getState: async () => 'failed',
+          remove: async () => undefined,
+        }),
+      };
+      const one = queuedSummarizer(NEVER, { queue: failing, store });
+      await expect(one.generate(REQUEST)).rejects.toMatchObject({ code: 'SUMMARIZER_FAILED' });
+      const [[key = '', hash = '', text] = []] = texts;
+      expect(text).toContain(SECRET);
+      expect(await store.get!(key, hash)).toBeNull();
     });
 
     it('asks itself when the only worker dies of the job as soon as it has it', async () => {

@@ -183,10 +183,12 @@ class QueuedRequest {
 
   /** Returns the answer, or the state of the job. @throws SummarizerError if the job failed */
   async #poll(): Promise<SummarizerResponse | string> {
-    const { queue } = this.#parts;
+    const { queue, store } = this.#parts;
     const job = await this.#withTimeout(() => queue.getJob(this.#id));
     const state = await this.#withTimeout(async () => job?.getState());
     if (state === 'failed') {
+      // A worker that died of the job has not deleted its request.
+      await this.#withTimeout(() => store.delete(this.#id)).catch(() => undefined);
       // Load the job again: if it failed after the first load, that copy has no reason.
       const failed = await this.#withTimeout(() => queue.getJob(this.#id));
       const reason = failed?.failedReason;

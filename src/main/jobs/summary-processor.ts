@@ -26,10 +26,16 @@ export interface SummaryJobResult {
 
 /** The function that a BullMQ `Worker` calls for each job. */
 export type SummaryProcessor = (
-  job: { readonly data: unknown },
+  job: {
+    readonly data: unknown;
+    readonly attemptsMade?: number;
+    readonly opts?: { readonly attempts?: number | undefined };
+  },
   token?: string,
   signal?: AbortSignal,
 ) => Promise<SummaryJobResult>;
+
+type ProcessedJob = Parameters<SummaryProcessor>[0];
 
 const CANCELLATION_POLL_MS = 1_000;
 
@@ -55,16 +61,16 @@ export function summaryProcessor(
   }
   assertTextStore(store);
   // BullMQ passes a signal only to functions with three parameters.
-  return async ({ data }, _token, signal) => process(summarizer, store, data, signal);
+  return async (job, _token, signal) => process(summarizer, store, job, signal);
 }
 
 async function process(
   summarizer: Summarizer,
   store: TextStore,
-  data: unknown,
+  job: ProcessedJob,
   signal: AbortSignal | undefined,
 ): Promise<SummaryJobResult> {
-  const { key, hash } = isRecord(data) ? data : {};
+  const { key, hash } = isRecord(job.data) ? job.data : {};
   if (typeof key !== 'string' || typeof hash !== 'string') {
     throw new UnrecoverableError('Expected a job with a key and a hash.');
   }
@@ -76,17 +82,23 @@ async function process(
     if (hashOf(text) !== hash || !isRecord(request)) {
       throw new Error(LOST);
     }
-    const made = await ask(summarizer, store, { key, request, signal }).catch(
-      async (thrown: unknown) => {
-        // The job is not retried, and its request contains text of a history: delete the request.
-        if (thrown instanceof UnrecoverableError) await store.delete(key);
-        throw thrown;
-      },
-    );
-    await store.put(answer, 'answer', JSON.stringify(made));
+    try {
+      const made = await ask(summarizer, store, { key, request, signal });
+      await store.put(answer, 'answer', JSON.stringify(made));
+    } catch (thrown) {
+      const isOver = thrown instanceof UnrecoverableError || isLastAttempt(job);
+      // Nobody needs the request any more, and it contains text of a history.
+      if (isOver) await store.delete(key).catch(() => undefined);
+      throw thrown;
+    }
   }
   await store.delete(key);
   return { answer };
+}
+
+/** Whether BullMQ does not retry the job if it fails now. It counts attempts when they have ended. */
+function isLastAttempt({ attemptsMade, opts }: ProcessedJob): boolean {
+  return attemptsMade !== undefined && attemptsMade + 1 >= (opts?.attempts ?? 1);
 }
 
 interface Work {

@@ -56,6 +56,19 @@ describe('summaryProcessor', () => {
     expect(JSON.parse(stored ?? '')).toMatchObject({ text: 'the goal' });
   });
 
+  it.each([
+    ['is tried again', { attemptsMade: 1, opts: { attempts: 3 } }, true],
+    ['was the last attempt', { attemptsMade: 2, opts: { attempts: 3 } }, false],
+    ['is of a queue that tries once', { attemptsMade: 0, opts: {} }, false],
+    ['is of no queue', {}, true],
+  ])('keeps what a failed job asks as long as it is needed: it %s', async (_, attempt, isKept) => {
+    const texts = new Map([[`job ${JOB.data.hash}`, REQUEST]]);
+    const generate = () => Promise.reject(new Error('no model'));
+    const work = summaryProcessor({ contextLimit: 1, generate }, { store: storeOf(texts) });
+    await expect(work({ ...JOB, ...attempt })).rejects.toThrow('could not answer');
+    expect(texts.size).toBe(isKept ? 1 : 0);
+  });
+
   it('goes on while a store throws that is to say whether the job was called off', async () => {
     vi.useFakeTimers();
     const texts = new Map([[`job ${JOB.data.hash}`, REQUEST]]);
