@@ -13,7 +13,7 @@ export interface Api {
   readonly name: ApiName;
   /** Matches the end of the path of requests to a model. */
   readonly path: RegExp;
-  /** Matches the end of the path of requests that count the tokens of messages. */
+  /** Matches the end of the path of requests that count the tokens of messages, or have the provider compact them. */
   readonly counts?: RegExp;
   /** Keys that lead to the list of messages in a body. */
   readonly list: readonly [string, ...string[]];
@@ -48,7 +48,7 @@ export const APIS: readonly Api[] = [
   {
     name: 'responses',
     path: HISTORY_PATHS.input,
-    counts: /\/responses\/input_tokens\/?$/,
+    counts: /\/responses\/(?:input_tokens|compact)\/?$/,
     list: ['input'],
     passes: (fields, last) => {
       if (isSet(fields['previous_response_id']) || isSet(fields['conversation']))

@@ -167,7 +167,7 @@ class LocalEngine implements Engine {
     const reason =
       call.passes ??
       (call.isCount === true
-        ? 'a count of other messages'
+        ? 'a count or a compaction of other messages'
         : apiNamed(call.api).passes(list.fields, messages.at(-1)));
     if (reason === undefined) return this.#compactTurn(call, request);
     const isFixed = call.isObserved === true || NEVER_EDITED.has(reason);

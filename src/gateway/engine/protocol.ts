@@ -16,7 +16,7 @@ export interface EngineCall {
   readonly model?: string | undefined;
   /** Why the request must be passed on, if its headers say so; see `passesByHeaders`. */
   readonly passes?: string | undefined;
-  /** Whether the request only counts the tokens of its messages, so that no new edits must be made. @default false */
+  /** Whether the request only counts or compacts its messages, so that no new edits must be made. @default false */
   readonly isCount?: boolean | undefined;
   /** The text with which the upstream refused the compacted request, which is now compacted again. @default nothing was refused */
   readonly refusal?: string | undefined;

@@ -13,7 +13,7 @@ export interface Route {
   readonly path: string;
   /** The API whose history the request contains. */
   readonly api: Api | undefined;
-  /** Whether the request only counts the tokens of that history. */
+  /** Whether the request only counts the tokens of that history, or has the provider compact it. */
   readonly isCount: boolean;
   /** The model, if it is in the path. */
   readonly model: string | undefined;

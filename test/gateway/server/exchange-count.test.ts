@@ -156,6 +156,19 @@ it.each([
   expect(asked.length).toBeLessThan(given.length / 2);
 });
 
+it('has the provider compact what was sent where that is an endpoint of its own, as Codex has it', async () => {
+  const api = API_TALKS.find(({ name }) => name === 'responses')!;
+  const messages = talk(api, 6);
+  await sent(api.path, bodyOf(api, messages.slice(0, -4)));
+  const [, left] = await sent(api.path, bodyOf(api, messages));
+  const compacted = (...asked: object[]) => sent('/v1/responses/compact', bodyOf(api, asked));
+  const [, asked] = await compacted(...messages);
+  expect(listIn(api, asked)).toEqual(listIn(api, left));
+  expect((await conversations()).map(({ calls }) => calls)).toEqual([2]);
+  const [given, others] = await compacted(api.user('what is this?'));
+  expect(others).toBe(given);
+});
+
 it('has no more cache marks than it came with', async () => {
   const [api] = COUNTED;
   /** Marks the last two messages, as agents do. */

@@ -78,7 +78,7 @@ describe('routeOf', () => {
       ...['gemini, count', 'gemini-2.5-pro'],
     ],
     ['/v1internal:countTokens', 'gemini/v1internal:countTokens', 'code-assist, count'],
-    ['/v1/responses/compact', 'openai/v1/responses/compact'],
+    ['/v1/responses/compact', 'openai/v1/responses/compact', 'responses, count'],
   ])('leads %s to %s', (target, to, api?: string, model?: string) => {
     const route = routeOf({ method: 'POST', headers: {} }, target, UPSTREAMS);
     expect(`${route?.upstreamName}${route?.path}`).toBe(to);
