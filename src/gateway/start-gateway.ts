@@ -12,7 +12,7 @@ import type { Gateway } from './server/gateway.js';
  * Starts a proxy server between agents and their providers. It either forwards requests unchanged and shows what ctxfold would have
  * saved, or compacts the histories in them.
  *
- * @throws RangeError naming each invalid option; errors of listening, such as `EADDRINUSE`;
+ * @throws RangeError naming each invalid option; TypeError for an invalid store; errors of listening, such as `EADDRINUSE`;
  *   CtxfoldError `STORE_FAILED` if a package for the store is not installed
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {

@@ -151,7 +151,7 @@ export function addPlayOptions(command: Command): Command {
     .option('--api-key-env <variable>', 'environment variable with the API key (default: no key)')
     .option(
       '--summarizer-context-limit <tokens>',
-      'context window of the model that writes summaries (default: --context-limit)',
+      'context window of the model that writes summaries (default: --context-limit if given, else 128000)',
       wholeNumber(1),
     )
     .option(

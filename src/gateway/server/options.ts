@@ -48,7 +48,7 @@ export interface GatewayOptions {
   readonly contextLimit?: number | undefined;
   /** The directory that relative paths in tool calls start from. @default the working directory */
   readonly workspaceRoot?: string | undefined;
-  /** The directory for removal logs, which keep the originals of edits: one file per conversation. @default originals are not kept */
+  /** The directory for removal logs, which keep the originals of edits: one file per conversation. @default no logs */
   readonly removalLogDirectory?: string | undefined;
   /**
    * The store for states of conversations, which survive restarts and are shared by gateways: `redis://…`, `postgres://…`, or the path
