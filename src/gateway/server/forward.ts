@@ -17,6 +17,7 @@ import { codingOf, unpack } from './coding.js';
 import { TOKEN_HEADER } from './guard.js';
 import { endToEnd, pairs, reasonPhraseOf, writeHead } from './headers.js';
 import type { CompleteGatewayOptions } from './options.js';
+import { OwnBody } from './own-body.js';
 import type { Route } from './route.js';
 
 /** Size limit for the head of a request or an answer, in bytes. */
@@ -62,6 +63,7 @@ export class Forwarder {
    *
    * @param body replaces the request's own body
    * @param isAgain whether this is a retry, which gets a new connection
+   * @param own the request's own body, of which the first attempt has read a part
    */
   forward(
     request: IncomingMessage,
@@ -70,6 +72,7 @@ export class Forwarder {
     body?: Uint8Array,
     events: ForwardEvents = {},
     isAgain: boolean = false,
+    own: OwnBody = new OwnBody(request),
   ): void {
     const { upstreamName } = route;
     let outgoing: ClientRequest;
@@ -82,13 +85,15 @@ export class Forwarder {
     }
     let isAnswered = false;
     let isBroken = false;
+    let isRetried = false;
     const wasUnread = watchReuse(outgoing);
     const fail = (error: NodeJS.ErrnoException): void => {
       // Data that has arrived is still piped before the client's connection is closed.
       isBroken = true;
       if (isAnswered || response.destroyed) return;
-      if (body !== undefined && wasUnread(error)) {
-        this.forward(request, response, route, body, events, true);
+      if (wasUnread(error) && (body !== undefined || own.isKept)) {
+        isRetried = true;
+        this.forward(request, response, route, body, events, true, own);
         return;
       }
       const failure = `${upstreamName} did not answer (${error.code ?? error.name})`;
@@ -104,7 +109,7 @@ export class Forwarder {
       if (!isAnswered && !isBroken) fail(new Error('The connection was closed.'));
     });
     const drain = (): void => {
-      if (body === undefined && !request.complete) discardRest(request, outgoing);
+      if (body === undefined && !isRetried) own.discardRest(outgoing);
     };
     outgoing.once('close', drain);
     outgoing.on('information', (interim) => {
@@ -112,6 +117,7 @@ export class Forwarder {
     });
     outgoing.on('response', (answer) => {
       isAnswered = true;
+      own.forget();
       answer.once('end', drain);
       answer.on('error', fail);
       const pass = (): void => {
@@ -135,7 +141,7 @@ export class Forwarder {
     response.once('close', () => {
       if (!response.writableFinished) outgoing.destroy();
     });
-    if (body === undefined) pipeRequest(request, outgoing);
+    if (body === undefined) own.pipeTo(outgoing);
     else outgoing.end(body);
   }
 
@@ -293,27 +299,6 @@ function peek(answer: IncomingMessage): Promise<Buffer | undefined> {
     const late = setTimeout(end, REFUSAL_MS);
     answer.on('readable', look).once('close', end);
   });
-}
-
-function pipeRequest(request: IncomingMessage, outgoing: ClientRequest): void {
-  request.pipe(outgoing, { end: false });
-  request.once('end', () => {
-    if (request.rawTrailers.length > 0) outgoing.addTrailers(pairs(request.rawTrailers));
-    outgoing.end();
-  });
-  request.once('close', () => {
-    if (!request.complete) outgoing.destroy();
-  });
-}
-
-/**
- * Reads and discards the rest of a request whose answer is complete, because some clients read no answer before they have sent the
- * whole request. By then, Node no longer writes the request to the upstream.
- */
-function discardRest(request: IncomingMessage, outgoing: ClientRequest): void {
-  request.unpipe(outgoing);
-  outgoing.destroy();
-  request.resume();
 }
 
 /** Passes on an interim answer, such as early hints; not `100 Continue`, which the gateway itself sends to clients that expect it. */

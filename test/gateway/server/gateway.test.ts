@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import type { GatewayMode } from '../../../src/gateway/server/options.js';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import { gatewayWorld, listening } from '../../support/gateway-world.js';
 import type { GatewayWorld } from '../../support/gateway-world.js';
@@ -23,14 +24,17 @@ async function worldWith(options: Parameters<typeof gatewayWorld>[0] = {}): Prom
 }
 
 /** An upstream that does with a request what it is told to, and a gateway in front of it. */
-async function upstreamOf(listener: RequestListener): Promise<GatewayWorld> {
+async function upstreamOf(
+  listener: RequestListener,
+  mode: GatewayMode = 'compact',
+): Promise<GatewayWorld> {
   const upstream = createServer(listener);
   const url = await listening(upstream);
   onTestFinished(() => {
     upstream.closeAllConnections();
     upstream.close();
   });
-  return worldWith({ mode: 'compact', upstreams: { anthropic: url, openai: url } });
+  return worldWith({ mode, upstreams: { anthropic: url, openai: url } });
 }
 
 /** The head of a request with a body of so many bytes. */
@@ -56,6 +60,7 @@ async function said(world: GatewayWorld, request: string): Promise<string> {
 }
 
 const CLOSE = ['Connection: close'];
+const ignore = (): void => undefined;
 
 describe.each(['observe', 'compact'] as const)('a gateway that is to %s', (mode) => {
   it('answers a client that closes its half of the connection after the request', async () => {
@@ -170,6 +175,68 @@ describe('an upstream', () => {
     const got: number[] = [];
     for (const body of [BODY, BODY]) got.push((await world.send('/v1/messages', { body })).status);
     expect([got, count]).toEqual([statuses, asked]);
+  });
+
+  it.each([
+    ['observe', 'GET', '/v1/models', ''],
+    ['observe', 'POST', '/v1/messages', BODY],
+    ['compact', 'GET', '/v1/models', ''],
+    ['compact', 'POST', '/v1/files', BODY],
+  ] as const)(
+    'is asked again where it resets a kept connection, by one that is to %s, for %s %s',
+    async (mode, method, path, body) => {
+      const got: string[] = [];
+      const world = await upstreamOf((asked, response) => {
+        if (got.length === 1) {
+          got.push('reset');
+          return void asked.socket.resetAndDestroy();
+        }
+        void text(asked).then((all) => {
+          got.push(all);
+          response.end('fine');
+        });
+      }, mode);
+      for (let at = 0; at < 2; at += 1)
+        expect((await world.send(path, { method, body })).status).toBe(200);
+      expect(got).toEqual([body, 'reset', body]);
+    },
+  );
+
+  it('gets the whole of a body of which the first connection has taken a part, and its trailers', async () => {
+    const got: [body: string, trailers: unknown][] = [];
+    let heard: (part: string) => void = () => undefined;
+    const world = await upstreamOf((asked, response) => {
+      if (asked.headers['x-first'] === 'yes' && heard !== ignore) {
+        asked.once('data', (part: Buffer) => {
+          heard(String(part));
+          heard = ignore;
+          asked.socket.resetAndDestroy();
+        });
+        return;
+      }
+      void text(asked).then((all) => {
+        got.push([all, asked.trailers]);
+        response.end('fine');
+      });
+    }, 'observe');
+    await world.send('/v1/files');
+    const isReset = new Promise<string>((resolve) => (heard = resolve));
+    const client = request(`${world.gateway.url}/v1/files`, {
+      method: 'POST',
+      headers: { 'x-first': 'yes', 'transfer-encoding': 'chunked', trailer: 'x-sum' },
+    });
+    const answered = once(client, 'response') as Promise<[IncomingMessage]>;
+    client.write('first, ');
+    expect(await isReset).toBe('first, ');
+    client.write('then, ');
+    client.addTrailers({ 'x-sum': '1' });
+    client.end('last');
+    const [answer] = await answered;
+    expect([answer.statusCode, await text(answer)]).toEqual([200, 'fine']);
+    expect(got).toEqual([
+      ['', {}],
+      ['first, then, last', { 'x-sum': '1' }],
+    ]);
   });
 
   it('is asked again where it has closed a kept connection before a large body was written', async () => {
