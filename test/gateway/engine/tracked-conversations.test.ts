@@ -69,13 +69,15 @@ describe('TrackedConversations', () => {
   it('keeps no more bytes of bodies than it may, whatever is sent in their place', () => {
     const evicted: string[] = [];
     const known = new TrackedConversations(1_000, false, ({ id }) => evicted.push(id));
-    const body = Buffer.from(`{"messages":[${user('x'.repeat(60 * 1024 * 1024))}]}`);
+    const small = Buffer.from(`{"messages":[${user('x')}]}`);
+    const body = Buffer.alloc(60 * 1024 * 1024);
+    small.copy(body);
     const come = (name: string): TrackedConversation => {
-      const start = findList(body, ['messages'])!;
-      const list = readList(body, start, ['messages'], [])!;
+      const start = findList(small, ['messages'])!;
+      const list = { ...readList(small, start, ['messages'], [])!, bytes: body };
       const messages = [{ role: 'user', content: name }];
       const about = { scope: name, api: 'anthropic', name } as const;
-      const begun = known.knownStart(name, body, start);
+      const begun = known.knownStart(name, small, start);
       const { conversation } = known.record({ about, list, messages, known: begun });
       conversation.openCalls = 0;
       return conversation;
