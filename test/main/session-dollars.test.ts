@@ -160,6 +160,30 @@ describe('costs', () => {
     expect(Math.abs(savedBy.other ?? 0)).toBeLessThan(0.02 * saved);
   });
 
+  it('name what compressing has saved beside the rules, in later sessions of the history, too', async () => {
+    open(undefined, 10_000);
+    const session = await compactor.createSession({ edits: 'every-turn' });
+    session.settings.set('compression.strategy', 'high-density');
+    session.history.nameModel('claude-sonnet-4-5');
+    let compressions = 0;
+    session.on('compressed', ({ outcome }) => (compressions += outcome === 'applied' ? 1 : 0));
+    const long = workingHistory(
+      Array.from({ length: 60 }, (_, at) => `read(${at}.ts)=300`).join(' '),
+    );
+    for (const entry of long) {
+      if (entry.speaker === 'ai') await session.ensureCompressionBeforeSend('p');
+      session.history.add(entry);
+    }
+    expect(compressions).toBeGreaterThan(0);
+    const { savedBy, ...sums } = session.costs().dollars!;
+    const saved = sums.without - sums.with;
+    expect(savedBy.compression).toBeGreaterThan(0.2 * saved);
+    expect(Math.abs(savedBy.other ?? 0)).toBeLessThan(0.02 * saved);
+    const state = session.snapshot();
+    const next = await compactor.createSession({ edits: 'every-turn', history: long, state });
+    expect(next.costs().dollars?.savedBy.compression).toBeCloseTo(savedBy.compression!, 9);
+  });
+
   it('count what rules saved of a history no further once it is cleared', async () => {
     open();
     const session = await compactor.createSession({

@@ -19,6 +19,7 @@ import type { SessionState } from '../../src/main/state/session-state.js';
 import type { CompressionStrategyName } from '../../src/main/strategies/strategy.js';
 import { isShrunk, sourceIdsOf } from '../../src/shared/shrink/shown-before.js';
 import { PLAYS_ALL } from '../support/scale.js';
+import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 import { temporaryPath } from './removal-log/recording.js';
 
 const NOISE = 'the same line of noise, again and again\n'.repeat(60);
@@ -298,6 +299,51 @@ describe('Session', () => {
       expect(lastResult(session)).toBe(PART);
       expect(session.history.getTotalTokens() + pendingTokens).toBeLessThan(contextLimit);
       const state = JSON.parse(JSON.stringify(session.snapshot())) as SessionState;
+      const other = await openSession({ history: entries, state });
+      expect(other.history.getAll()).toEqual(session.history.getAll());
+    });
+
+    it.each([
+      ['that stays, where others of its name are gone', ['1', '3', '4'], '(the 4th back)'],
+      ['that is gone, where its lines have no room', ['3', '4', '1'], '(the 2nd back)'],
+    ])('counts no calls back to one %s', async (_, ids, position) => {
+      const look = (id: string, text: string): IContent[] => [
+        aiContent([toolCall(id, 'snapshot', {})]),
+        toolContent([toolResponse(id, 'snapshot', text)]),
+      ];
+      const page = (id: string): IContent[] => look(id, id === '1' ? WHOLE : words(id));
+      const entries = [
+        humanText('go'),
+        ...ids.flatMap(page),
+        ...['5', '6', '7'].flatMap((id) => ran(id, words(id))),
+        ...page('8'),
+        ...look('9', PART),
+        humanText('on'),
+      ];
+      const session = await openSession(
+        {},
+        {
+          contextLimit: 8_000,
+          summarizer: scriptedSummarizer(() => snapshot('what was seen')),
+          settings: {
+            'compression.strategy': 'middle-out',
+            'compression.ahead': 1,
+            'compression.preserveThreshold': 0.2,
+            'compression.topPreserveThreshold': 0.3,
+          },
+        },
+      );
+      for (const entry of entries) await send(session, [entry]);
+      expect(lastResult(session)).toContain(position);
+      session.settings.set('compression.threshold', 0.1);
+      expect(await session.performCompression('p')).toMatchObject({ outcome: 'applied' });
+      const left = JSON.stringify(session.history.getAll());
+      expect(ids.map((id) => left.includes(`"callId":"${id}"`))).toEqual([true, true, false]);
+      expect(lastResult(session)).not.toContain(' back)');
+      expect(lastResult(session)).toContain('as in snapshot (an earlier one)');
+      expect(sourceIdsOf(lastResult(session))).toBe('1');
+      const state = JSON.parse(JSON.stringify(session.snapshot())) as SessionState;
+      expect(JSON.stringify(state)).not.toContain('an earlier one');
       const other = await openSession({ history: entries, state });
       expect(other.history.getAll()).toEqual(session.history.getAll());
     });

@@ -41,6 +41,7 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
 
 /** The format of `ModelMessage`. System messages are pinned. */
 export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = {
+  sdk: 'ai',
   createReader: () => new SdkMessageReader(),
   isSame: isSameButForCacheMarks,
   rewrite: rewriteMessage,

@@ -17,6 +17,7 @@ import type { MessagePart, AnthropicMessage } from './message-part.js';
 const SOURCES = new WeakMap<AnthropicMessage, AnthropicMessage>();
 
 export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
+  sdk: 'anthropic',
   createReader: () => new MessageParamReader(),
   isSame: isSameButForCacheMarks,
   rewrite: rewriteMessage,

@@ -50,7 +50,7 @@ export async function compactHead<Message>(
     compactionFailed(`the provider gave no answer within ${TIMEOUT_MS} ms.`);
   const answer = await withDeadline(TIMEOUT_MS, signal, late, async (deadline) => {
     try {
-      return await ask(head.messages, deadline);
+      return await ask(head.messages, deadline, head.instructions);
     } catch (thrown) {
       throw failureOf(thrown, deadline);
     }

@@ -13,15 +13,15 @@ import type { CompactCall, CompleteAdapterOptions } from '../request/adapter-opt
 import { cacheTtlOfMessages } from '../format/cache-marks.js';
 import type { MessageFormat, PlacedEntry } from '../format/message-format.js';
 import { compactHead } from './compact-head.js';
-import { isEditedWithin, matchPrefix, withKnown } from './prefix-match.js';
-import type { PrefixMatch } from './prefix-match.js';
+import { FROM_START, isEditedWithin, matchPrefix, withKnown } from './prefix-match.js';
+import type { Continuation, PrefixMatch } from './prefix-match.js';
 import { LastRequest } from './last-request.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from '../format/message-place.js';
 import { allStable, hasDroppedEnd, splitTransientEnd } from './transient-end.js';
 import type { SplitMessages } from './transient-end.js';
 import { isSameValue } from '../format/same-value.js';
-import { warnOfFailure } from './warn-of-failure.js';
+import { warnOfFailure, warningOfOtherSdk } from './warn-of-failure.js';
 
 /** The totals of one conversation. Token numbers are counted, not estimated. */
 export interface ConversationReport {
@@ -42,13 +42,6 @@ export interface ConversationParts<Message> {
 
 /** The target model of a request, its reasoning policy, and what the provider refused the last attempt with. */
 type Target = Pick<CompactCall, 'modelName' | 'reasoning' | 'refusal'>;
-
-/** The known list that is a prefix of a call's messages; empty if the conversation starts, or starts over. */
-interface Continuation<Message> extends Pick<PrefixMatch<Message>, 'varied' | 'firstOther'> {
-  readonly known: KnownMessages<Message>;
-}
-
-const FROM_START = { known: { messages: [], places: [] }, varied: [], firstOther: 0 };
 
 /** A conversation in one session. Calls run one after the other. */
 export class Conversation<Message> {
@@ -201,7 +194,10 @@ export class Conversation<Message> {
     if (newMessages.length > 0 || !isReady) {
       // A rejected call changes nothing. But if it is the first one, there is no conversation to continue.
       this.#isBroken ||= this.#session === undefined;
-      const reading = await inTurns(view.readInSlices(newMessages));
+      const slices = view.readInSlices(newMessages);
+      const { format } = this.#parts;
+      const { logger } = this.#options;
+      const reading = await inTurns(warningOfOtherSdk(slices, newMessages, format.sdk, logger));
       this.#isReady = false;
       if (startsOver) this.#view = view;
       const added = this.#addToSession(reading.entries, call, startsOver);

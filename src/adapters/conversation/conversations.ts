@@ -2,6 +2,7 @@
 // adapter may be created anew for each run, so conversations are kept per compactor and format.
 
 import { asError } from '../../shared/errors.js';
+import { SetsByKey } from '../../shared/sets-by-key.js';
 import type { Compactor } from '../../main/compactor.js';
 import { SILENT_LOGGER } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
@@ -41,6 +42,8 @@ export class Conversations<Message> {
   readonly #format: MessageFormat<Message>;
   /** Least recently used first. */
   readonly #conversations = new Map<Conversation<Message>, ConversationKey>();
+  /** The named ones by their `conversationId`: a server may have thousands. */
+  readonly #byId = new SetsByKey<string | undefined, Conversation<Message>>();
   /** Closing conversations by name. A new conversation of that name waits for them. */
   readonly #closing = new Map<ConversationKey['name'], Promise<void>>();
 
@@ -113,9 +116,8 @@ export class Conversations<Message> {
 
   /** Closes the conversations with an id once their calls have ended. */
   forget(conversationId: string): void {
-    for (const [conversation, key] of this.#conversations) {
-      if (key.conversationId === conversationId) this.#drop(conversation, SILENT_LOGGER);
-    }
+    for (const conversation of this.#byId.of(conversationId))
+      this.#drop(conversation, SILENT_LOGGER);
   }
 
   /** Returns the equal options object of a known conversation if there is one, else a new object. */
@@ -178,9 +180,10 @@ export class Conversations<Message> {
 
   /** Finds a named conversation. Closes one of that name under other options, so that only one session has its id. */
   #named(key: ConversationKey, logger: Logger): Conversation<Message> | undefined {
-    for (const [conversation, known] of this.#conversations) {
-      if (known.name !== key.name) continue;
-      if (known.options === key.options) return conversation;
+    for (const conversation of this.#byId.of(key.conversationId)) {
+      const known = this.#conversations.get(conversation);
+      if (known?.name !== key.name) continue;
+      if (known?.options === key.options) return conversation;
       this.#drop(conversation, logger);
     }
     return undefined;
@@ -191,9 +194,12 @@ export class Conversations<Message> {
     key: ConversationKey,
     { maxConversations, logger }: CompleteAdapterOptions,
   ): void {
-    const { hasReasoningPolicy = this.#conversations.get(conversation)?.hasReasoningPolicy } = key;
+    const known = this.#conversations.get(conversation);
+    const { hasReasoningPolicy = known?.hasReasoningPolicy, conversationId } = key;
     this.#conversations.delete(conversation);
     this.#conversations.set(conversation, { ...key, hasReasoningPolicy });
+    if (known !== undefined) return;
+    if (conversationId !== undefined) this.#byId.add(conversationId, conversation);
     if (this.#conversations.size <= maxConversations) return;
     const all = [...this.#conversations];
     const alike = all.filter(([, { options }]) => options === key.options);
@@ -209,6 +215,7 @@ export class Conversations<Message> {
     const key = this.#conversations.get(conversation);
     if (key === undefined) return;
     this.#conversations.delete(conversation);
+    this.#byId.delete(key.conversationId, conversation);
     const closing = conversation.close().catch((thrown: unknown) => {
       const error = asError(thrown);
       logger.error('the session of a conversation could not be closed', { error });

@@ -6,7 +6,7 @@ import type { IContent } from '../../shared/content.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { moveBeforePairs } from '../../shared/summarize/plan-compression.js';
 import { OPENING } from './arrange-messages.js';
-import type { ProviderMessages } from '../format/message-format.js';
+import type { MessageFormat } from '../format/message-format.js';
 import { isPinned } from '../format/message-place.js';
 import type { GivenMessage, WrittenMessage } from '../format/message-place.js';
 
@@ -18,6 +18,8 @@ type CurrentPlace<Message> =
 export interface Division<Message> {
   readonly length: number;
   readonly messages: readonly Message[];
+  /** The instructions in front of them, which have no entries. */
+  readonly instructions: readonly Message[];
 }
 
 /**
@@ -28,7 +30,7 @@ export function divideMessages<Message>(
   places: readonly CurrentPlace<Message>[],
   history: readonly IContent[],
   tailStart: number,
-  provider: ProviderMessages<Message> | undefined,
+  { provider, isInstruction }: Pick<MessageFormat<Message>, 'provider' | 'isInstruction'>,
 ): Division<Message> | null {
   if (provider === undefined) return null;
   const indices = new Map<object, number>();
@@ -40,6 +42,7 @@ export function divideMessages<Message>(
   const { outline } = outlineHistory(history);
   let best: Division<Message> | null = null;
   const messages: Message[] = [];
+  const instructions: Message[] = [];
   let end = 0;
   let before: Message | undefined;
   const starts = startsOf(places, indices);
@@ -54,12 +57,14 @@ export function divideMessages<Message>(
     if (isBoundary && start > tailStart) break;
     if (isBoundary && provider.divides(before as Message, place.current)) {
       if (moveBeforePairs(start, outline) === start)
-        best = { length: start, messages: [...messages] };
+        best = { length: start, messages: [...messages], instructions };
     }
     if (isFixed && !provider.allowsPinned) break;
     before = place.current;
     // Pinned messages stay in place, so they are not compacted.
     if (!isFixed) messages.push(place.current);
+    else if (messages.length === 0 && isInstruction?.(place.current) === true)
+      instructions.push(place.current);
     end = Math.max(end, ...entries.map((index) => index + 1));
   }
   return best;

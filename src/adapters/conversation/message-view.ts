@@ -262,7 +262,7 @@ export class MessageView<Message> {
 
   /** See `divideMessages`. */
   divide(history: readonly IContent[], tailStart: number): Division<Message> | null {
-    return divideMessages(this.#places, history, tailStart, this.#format.provider);
+    return divideMessages(this.#places, history, tailStart, this.#format);
   }
 
   #replaceGiven(record: GivenMessage<Message>, given: Message): void {

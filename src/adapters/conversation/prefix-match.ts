@@ -17,6 +17,17 @@ export interface PrefixMatch<Message> {
   readonly firstOther: number;
 }
 
+/** The known list that is a prefix of a call's messages; empty if the conversation starts, or starts over. */
+export interface Continuation<Message> extends Pick<PrefixMatch<Message>, 'varied' | 'firstOther'> {
+  readonly known: KnownMessages<Message>;
+}
+
+export const FROM_START: Continuation<never> = {
+  known: { messages: [], places: [] },
+  varied: [],
+  firstOther: 0,
+};
+
 /**
  * Compares a known list with the start of the messages, from its end, because other conversations most likely differ there.
  * Instructions at the start may differ: many hosts write the time or what they remember into them before each call.

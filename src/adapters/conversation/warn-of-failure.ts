@@ -2,8 +2,12 @@
 
 import { SILENT_LOGGER } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
+import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
+import { PER_SLICE } from '../format/placed.js';
 import { isServerHeld, SERVER_HELD } from '../format/provider-compaction.js';
+import { describeOther, sdkOfMessage } from '../format/sdk-of-message.js';
+import type { Sdk } from '../format/sdk-of-message.js';
 
 let hasWarned = false;
 
@@ -39,4 +43,37 @@ export function warnIfServerHeld(logger: Logger, ...requests: readonly unknown[]
   const isHeld = isServerHeld(...requests);
   if (isHeld) warnOfNothingToCompact(logger, SERVER_HELD);
   return isHeld;
+}
+
+/**
+ * Runs the reading of messages, and warns if they are messages of another SDK: the reader rejects them, or finds no tool call and no
+ * result in them although they have some.
+ *
+ * @param own the SDK of the reader's format; without one, nothing is checked
+ * @throws what the reading throws
+ */
+export function* warningOfOtherSdk<Read extends { readonly entries: readonly IContent[] }>(
+  reading: Generator<void, Read, undefined>,
+  messages: readonly unknown[],
+  own: Sdk | undefined,
+  logger: Logger,
+): Generator<void, Read, undefined> {
+  let read: Read | undefined;
+  try {
+    read = yield* reading;
+    return read;
+  } finally {
+    const hasOwn = own === undefined || read?.entries.some(usesTools) === true;
+    for (let at = 0; !hasOwn && at < messages.length; at += 1) {
+      if (at % PER_SLICE === 0) yield;
+      const sdk = sdkOfMessage(messages[at]);
+      if (sdk === undefined || sdk === own) continue;
+      warnOfNothingToCompact(logger, describeOther(sdk, own));
+      break;
+    }
+  }
+}
+
+function usesTools({ blocks }: IContent): boolean {
+  return blocks.some(({ type }) => type === 'tool_call' || type === 'tool_response');
 }

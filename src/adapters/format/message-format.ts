@@ -3,6 +3,7 @@
 
 import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
 import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
+import type { Sdk } from './sdk-of-message.js';
 
 /**
  * Where a block comes from: the index of its message in the conversation, and the index of its part in that message, as the format
@@ -57,6 +58,9 @@ export type PartEdits = ReadonlyMap<number, ContentBlock | null>;
 
 /** A message format. Stateless: one instance serves all conversations. */
 export interface MessageFormat<Message> {
+  /** The SDK whose messages these are, so that a caller is told who gives those of another one. @default not checked */
+  readonly sdk?: Sdk | undefined;
+
   /** Creates the reader of a new conversation. */
   createReader(): MessageReader<Message>;
 

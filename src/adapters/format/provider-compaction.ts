@@ -15,10 +15,16 @@ import type {
   ProviderMessages,
 } from './message-format.js';
 
-/** Asks a provider to compact the first messages of a conversation. Rejects if the provider refuses, or its answer is empty. */
+/**
+ * Asks a provider to compact the first messages of a conversation. Rejects if the provider refuses, or its answer is empty.
+ *
+ * @param instructions the instructions for the model in front of these messages. They stay as they are; a request that is to hit the
+ *   prompt cache begins with them
+ */
 export type CompactMessages = (
   messages: readonly unknown[],
   signal: AbortSignal,
+  instructions?: readonly unknown[],
 ) => Promise<Pick<ProviderCompacted, 'items' | 'keepsReasoning'>>;
 
 /** Creates the error for a failed compaction. The message must not quote the conversation. */

@@ -13,6 +13,7 @@ import { withOutput } from './read-part.js';
 
 /** The format of the contents that `generateContent` accepts. */
 export const contentFormat: MessageFormat<Content> = {
+  sdk: 'google',
   createReader: () => new ContentReader(),
   isSame: isSameValue,
   rewrite: rewriteContent,

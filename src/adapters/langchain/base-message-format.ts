@@ -18,6 +18,7 @@ import { aiMessageParts, callIdOf, remainingSignatures } from './ai-message-part
 
 /** The format of the messages that chat models of LangChain accept. */
 export const baseMessageFormat: MessageFormat<BaseMessage> = {
+  sdk: 'langchain',
   createReader: () => new BaseMessageReader(),
   isSame,
   rewrite,

@@ -43,11 +43,11 @@ const TAGS = ['nostream', 'langsmith:nostream'];
  * the compaction trigger as the last item. It rejects with the reason if the model does not support that.
  */
 export function compactionByModel(request: CompactedRequest): CompactMessages {
-  return async (messages, signal) => {
+  return async (messages, signal, instructions = []) => {
     const { tools = [], modelSettings: settings = {}, systemMessage } = request;
     const model = await namedModel(request.model);
     assertCanCompact(model, { tools, ...settings });
-    const given = messages as readonly BaseMessage[];
+    const given = [...instructions, ...messages] as readonly BaseMessage[];
     const first = systemMessage === undefined || systemMessage.text === '' ? [] : [systemMessage];
     const callable = model as CallableModel;
     const bound =

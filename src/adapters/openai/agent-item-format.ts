@@ -15,6 +15,7 @@ import { createItemFormat, thoughtOf } from './item-format.js';
  * not know are treated like the item of the Responses API in their `providerData`.
  */
 export const agentItemFormat: MessageFormat<object> = createItemFormat({
+  sdk: 'agents',
   callIdKey: 'callId',
   readReasoning: (item) => {
     const providerData = asRecord(item['providerData']);

@@ -125,16 +125,16 @@ interface AgentModel {
  */
 function compactionByAgentModel(
   agent: JsonRecord,
-  instructions: unknown,
+  ownInstructions: unknown,
   provider: AgentModelProvider | undefined,
 ): CompactMessages {
-  return async (messages, signal) => {
+  return async (messages, signal, instructions = []) => {
     const { toolChoice: _, ...modelSettings } = asRecord(agent['modelSettings']) ?? {};
     const model = await modelOf(agent['model'], provider);
     const request = {
-      systemInstructions: asText(instructions),
+      systemInstructions: asText(ownInstructions),
       // The SDK sends the `providerData` of unknown items as it is.
-      input: [...messages, { type: 'unknown', providerData: COMPACTION_TRIGGER }],
+      input: [...instructions, ...messages, { type: 'unknown', providerData: COMPACTION_TRIGGER }],
       modelSettings,
       tools: asArray(agent['tools']).filter((tool) => LISTED.has(asRecord(tool)?.['type'])),
       handoffs: [],

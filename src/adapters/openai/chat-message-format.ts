@@ -38,6 +38,7 @@ type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessagePa
  * API and of Ollama's own API have no ids: their results name the function, and follow the calls in order.
  */
 export const chatMessageFormat: MessageFormat<ChatMessage> = {
+  sdk: 'chat',
   createReader: () => new ChatReader(),
   isSame: isSameButForCacheMarks,
   rewrite: (given, edits) => {

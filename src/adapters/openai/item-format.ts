@@ -13,6 +13,7 @@ import { editedContent } from '../format/part-edits.js';
 import { spreadable } from '../format/plain-data.js';
 import { isCompactionPart, ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
+import type { Sdk } from '../format/sdk-of-message.js';
 import {
   BUILT_IN_CALLS,
   BUILT_IN_OUTPUTS,
@@ -26,6 +27,7 @@ import type { ItemReading } from './item-runs.js';
 
 /** The differences between the formats of items. */
 export interface ItemDialect {
+  readonly sdk: Sdk;
   /** Field of the id that calls and outputs share. */
   readonly callIdKey: 'call_id' | 'callId';
   readonly readReasoning: (item: JsonRecord) => ContentBlock;
@@ -66,6 +68,7 @@ const PINNED_KINDS: ReadonlySet<string> = new Set([
 /** Creates the format of items in a dialect. */
 export function createItemFormat<Item extends object>(dialect: ItemDialect): MessageFormat<Item> {
   return {
+    sdk: dialect.sdk,
     createReader: () => new ItemRunReader<Item>((item, where) => readItem(item, where, dialect)),
     isSame: dialect.isSame ?? isSameButForCacheMarks,
     isInstruction,

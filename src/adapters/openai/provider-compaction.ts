@@ -35,12 +35,14 @@ export function providerCompaction(
   model: string,
   request: Readonly<Record<string, unknown>> = {},
 ): CompactMessages {
-  return async (input, signal) => {
+  return async (input, signal, instructions = []) => {
     if (isServerHeld(request))
       throw compactionFailed('the server holds the items of these requests.');
     const { responses } = client;
     const byEndpoint = { model, input };
-    const byTrigger = { ...request, stream: false, model, input: [...input, COMPACTION_TRIGGER] };
+    // An ordinary request, which reads from the cache what those before it have written; the endpoint leaves instructions out.
+    const triggering = [...instructions, ...input, COMPACTION_TRIGGER];
+    const byTrigger = { ...request, stream: false, model, input: triggering };
     let answer = await answerTo(() => responses.compact?.(byEndpoint as never, { signal }));
     const isTriggered = answer === null;
     answer ??= await answerTo(() => responses.create?.(byTrigger as never, { signal }));

@@ -16,6 +16,7 @@ import { createItemFormat, thoughtOf } from './item-format.js';
  */
 export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputItem> =
   createItemFormat({
+    sdk: 'responses',
     callIdKey: 'call_id',
     readReasoning: (item) =>
       thinkingBlock(thoughtOf(item['summary'], item['content']), {

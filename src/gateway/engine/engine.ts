@@ -225,7 +225,10 @@ class LocalEngine implements Engine {
         : compacted;
       const pieces = piecesOf(list, messages, sent, this.#written, conversation.sent);
       const body = call.isObserved === true ? undefined : pieces && this.#assemble(list, pieces);
-      conversation.sent = body && pieces && sentIn(body, list, sent, pieces);
+      this.#conversations.noteSent(
+        conversation,
+        body && pieces && sentIn(body, list, sent, pieces),
+      );
       return {
         outcome: pieces === undefined ? 'unchanged' : 'edited',
         body,

@@ -12,6 +12,7 @@ import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import type { SentList } from '../body/pieces.js';
 import { asRecord, textOfParts } from '../../shared/json.js';
+import { SetsByKey } from '../../shared/sets-by-key.js';
 import { callsIn, isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
 import type { WatchedSession } from './watched-session.js';
@@ -31,7 +32,7 @@ export interface TrackedConversation extends ConversationKey {
   /** Hash of the first message: lists that begin with the same message have the same hash. */
   firstKey: number;
   messages: readonly object[];
-  /** How `list` was sent; `undefined` if it was not edited. */
+  /** How `list` was sent; `undefined` if it was not edited. Set by `TrackedConversations.noteSent`. */
   sent: SentList | undefined;
   /** `undefined` until the first call of the conversation has begun. */
   watched: WatchedSession | undefined;
@@ -82,6 +83,10 @@ export class TrackedConversations {
   readonly #maxConversations: number;
   /** By id, least recently used first. */
   readonly #conversations = new Map<string, TrackedConversation>();
+  /** By hash of the first message, least recently used first. */
+  readonly #byFirst = new SetsByKey<number | undefined, TrackedConversation>();
+  /** Bytes of the kept bodies of all conversations. */
+  #keptBytes = 0;
   readonly #areShared: boolean;
   readonly #onEvicted: (conversation: TrackedConversation) => void;
 
@@ -111,8 +116,8 @@ export class TrackedConversations {
     const first = skipSpace(bytes, start + 1);
     const isEmpty = bytes[first] === CLOSE_LIST;
     const key = isEmpty ? undefined : keyOf(bytes, { start: first, end: skipValue(bytes, first) });
-    for (const conversation of this.#conversations.values()) {
-      if (conversation.firstKey !== key || conversation.scope !== scope) continue;
+    for (const conversation of this.#byFirst.of(key)) {
+      if (conversation.scope !== scope) continue;
       const count = commonElements(conversation.list, bytes, start);
       if (count < bestCount || count === 0) continue;
       best = conversation;
@@ -149,14 +154,23 @@ export class TrackedConversations {
       openCalls: 0,
     };
     conversation.openCalls += 1;
+    if (known !== undefined) this.#remove(known);
     // Without the other fields, which are not needed later.
     conversation.list = { ...list, fields: {} };
     conversation.firstKey = firstKey;
     conversation.messages = messages;
-    this.#conversations.delete(conversation.id);
     this.#conversations.set(conversation.id, conversation);
+    this.#byFirst.add(firstKey, conversation);
+    this.#keptBytes += keptBytes(conversation);
     this.#makeRoom();
     return { conversation, isNew: known === undefined, isRewritten: known !== continued };
+  }
+
+  /** Keeps how the conversation's latest list was sent. */
+  noteSent(conversation: TrackedConversation, sent: SentList | undefined): void {
+    this.#keptBytes -= keptBytes(conversation);
+    conversation.sent = sent;
+    this.#keptBytes += keptBytes(conversation);
   }
 
   /** Returns the conversation that a list would continue; a list without a name matches conversations of any name. Records nothing. */
@@ -227,15 +241,19 @@ export class TrackedConversations {
   }
 
   #makeRoom(): void {
-    let bytes = 0;
-    for (const conversation of this.#conversations.values()) bytes += keptBytes(conversation);
     for (const oldest of this.#conversations.values()) {
-      if (this.#conversations.size <= this.#maxConversations && bytes <= MAX_KEPT_BYTES) return;
+      const hasRoom = this.#conversations.size <= this.#maxConversations;
+      if (hasRoom && this.#keptBytes <= MAX_KEPT_BYTES) return;
       if (oldest.openCalls > 0) continue;
-      this.#conversations.delete(oldest.id);
-      bytes -= keptBytes(oldest);
+      this.#remove(oldest);
       this.#onEvicted(oldest);
     }
+  }
+
+  #remove(conversation: TrackedConversation): void {
+    this.#conversations.delete(conversation.id);
+    this.#byFirst.delete(conversation.firstKey, conversation);
+    this.#keptBytes -= keptBytes(conversation);
   }
 }
 

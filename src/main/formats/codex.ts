@@ -130,7 +130,7 @@ class CodexReader implements RecordReader {
         this.#readMessage(item, time);
         break;
       case 'reasoning':
-        this.#addModel([readReasoning(item)], time);
+        this.#addModel([this.#readReasoning(item)], time);
         break;
       case 'function_call':
       case 'custom_tool_call':
@@ -164,6 +164,18 @@ class CodexReader implements RecordReader {
       this.#message += 1;
       this.#history.addHuman(blocks, role === 'user' ? time : { ...time, synthetic: true });
     }
+  }
+
+  #readReasoning(item: JsonRecord): ContentBlock {
+    const texts = [item['summary'], item['content']]
+      .flatMap((content) => readOpenAiContent(content, this.#history))
+      .flatMap((block) => (block.type === 'text' ? block.text : []));
+    const encryptedContent = asText(item['encrypted_content']);
+    return {
+      type: 'thinking',
+      thought: texts.join('\n'),
+      ...withoutUndefined({ encryptedContent }),
+    };
   }
 
   #readCall(item: JsonRecord, type: string, time: ContentMetadata): void {
@@ -245,7 +257,12 @@ class CodexReader implements RecordReader {
   #readCompaction(payload: JsonRecord, time: ContentMetadata): void {
     const { place } = this.#history;
     const kept = asArray(payload['replacement_history']).map(asRecord);
-    this.#beginContext(kept.flatMap((item) => (item === undefined ? [] : [{ item, time, place }])));
+    const items = kept.filter((item) => item !== undefined);
+    this.#history.tally(
+      'items of compactions that are no objects left out',
+      kept.length - items.length,
+    );
+    this.#beginContext(items.map((item) => ({ item, time, place })));
     const text = asText(payload['message']) ?? '';
     if (kept.length > 0) return;
     this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
@@ -277,14 +294,6 @@ function isPrompt(item: JsonRecord): boolean {
 
 function reportsFailure(item: JsonRecord): boolean {
   return item['success'] === false || asRecord(item['output'])?.['success'] === false;
-}
-
-function readReasoning(item: JsonRecord): ContentBlock {
-  const texts = [...asArray(item['summary']), ...asArray(item['content'])]
-    .map((part) => asText(asRecord(part)?.['text']))
-    .filter((text) => text !== undefined);
-  const encryptedContent = asText(item['encrypted_content']);
-  return { type: 'thinking', thought: texts.join('\n'), ...withoutUndefined({ encryptedContent }) };
 }
 
 /** Sessions of Codex, and lists of items of the Responses API. */

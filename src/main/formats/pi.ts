@@ -15,6 +15,7 @@ import type { JsonRecord } from '../../shared/json.js';
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { Format, RecordReader } from './format.js';
 import type { HistoryAssembler } from './history-assembler.js';
+import { mediaBlock } from './media-block.js';
 import { timeOf } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
@@ -174,32 +175,19 @@ class PiReader implements RecordReader {
   }
 
   #readContent(content: unknown): readonly ContentBlock[] {
+    if (content === undefined || content === null) return [];
     if (typeof content === 'string') return [{ type: 'text', text: content }];
+    if (!Array.isArray(content)) {
+      this.#history.warn('Content that is neither text nor a list was left out.');
+      return [];
+    }
     return asArray(content).flatMap((item): readonly ContentBlock[] => {
       const part = asRecord(item) ?? {};
       const type = asText(part['type']) ?? '';
-      switch (type) {
-        case 'text':
-          return [{ type: 'text', text: asText(part['text']) ?? '' }];
-        case 'thinking': {
-          const signature = asText(part['thinkingSignature']);
-          const thought = asText(part['thinking']) ?? '';
-          return [{ type: 'thinking', thought, ...withoutUndefined({ signature }) }];
-        }
-        case 'image': {
-          const data = asText(part['data']) ?? '';
-          const mimeType = asText(part['mimeType']) ?? 'image/*';
-          return [{ type: 'media', mimeType, data, encoding: 'base64' }];
-        }
-        case 'toolCall': {
-          const id = asText(part['id']) ?? '';
-          const name = asText(part['name']) ?? '';
-          return [{ type: 'tool_call', id, name, parameters: part['arguments'] ?? {} }];
-        }
-        default:
-          this.#history.tallyLeftOut('content parts of the unknown type', type);
-          return [];
-      }
+      const block = readPart(part, type);
+      if (block === undefined)
+        this.#history.tallyLeftOut('content parts of the unknown type', type);
+      return block === undefined ? [] : [block];
     });
   }
 
@@ -209,6 +197,30 @@ class PiReader implements RecordReader {
     const command = asText(message['command']) ?? '';
     const output = asText(message['output']) ?? '';
     this.#history.addHuman([{ type: 'text', text: `Ran \`${command}\`\n${output}` }], time);
+  }
+}
+
+/** Returns `undefined` for a part of an unknown type or without its content. */
+function readPart(part: JsonRecord, type: string): ContentBlock | undefined {
+  switch (type) {
+    case 'text': {
+      const text = asText(part['text']);
+      return text === undefined ? undefined : { type: 'text', text };
+    }
+    case 'thinking': {
+      const signature = asText(part['thinkingSignature']);
+      const thought = asText(part['thinking']) ?? '';
+      return { type: 'thinking', thought, ...withoutUndefined({ signature }) };
+    }
+    case 'image':
+      return mediaBlock(asText(part['mimeType']) ?? 'image/*', part['data']);
+    case 'toolCall': {
+      const id = asText(part['id']) ?? '';
+      const name = asText(part['name']) ?? '';
+      return { type: 'tool_call', id, name, parameters: part['arguments'] ?? {} };
+    }
+    default:
+      return undefined;
   }
 }
 

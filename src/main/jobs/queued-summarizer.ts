@@ -21,7 +21,7 @@ import type {
   SummarizerRequest,
   SummarizerResponse,
 } from '../summarizer/summarizer.js';
-import { withDeadline } from '../waiting/abortable.js';
+import { isBackground, withDeadline } from '../waiting/abortable.js';
 import {
   answerKey,
   assertTextStore,
@@ -148,7 +148,8 @@ class QueuedRequest {
     let waitingSince = performance.now();
     let heardAt = waitingSince;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.5)) {
-      await setTimeout(pauseMs, undefined, { signal: this.#request.signal });
+      const { signal } = this.#request;
+      await setTimeout(pauseMs, undefined, { signal, ref: !isBackground(signal) });
       const now = performance.now();
       try {
         const state = await this.#poll();

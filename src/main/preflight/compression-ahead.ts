@@ -5,7 +5,7 @@ import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { LeftToOtherProcess } from '../summarizer/summarizer.js';
-import { abortable } from '../waiting/abortable.js';
+import { abortable, backgroundController, heldWhile } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
 import { moveNoteToEnd } from './add-work-note.js';
 import { makeCompression } from './make-compression.js';
@@ -122,7 +122,7 @@ export class CompressionAhead {
     const ended = new Promise<void>((resolve) => {
       start = () => setImmediate(resolve);
     }).then(() => (history.revision === revision ? this.#make(job, promptId) : this.#end(job)));
-    const job: Job = { strategy, asked, controller: new AbortController(), start, ended };
+    const job: Job = { strategy, asked, controller: backgroundController(), start, ended };
     this.#job = job;
     this.#account.replaceAsked();
   }
@@ -135,7 +135,7 @@ export class CompressionAhead {
   /** Waits until the running compression has ended, whatever its outcome. @throws the signal's reason. */
   async settled(signal: AbortSignal | undefined): Promise<void> {
     this.start();
-    await abortable(this.#job?.ended ?? Promise.resolve(), signal);
+    await heldWhile(abortable(this.#job?.ended ?? Promise.resolve(), signal));
   }
 
   /** Stops watching the history, which is about to be replaced by another process's version. `goOn` must follow. */

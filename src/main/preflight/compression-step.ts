@@ -103,7 +103,7 @@ async function land(
   const isBound = made.keepsReasoning === true && holdsReasoning(compacted, 0);
   const left = await abortable(history.estimateTokensForContents(compacted), signal);
   const below = parts.gauge.thresholdTokens() - left;
-  const room = isBound ? 0 : RESTORED_SHARE * Math.min(tokensBefore - left, below);
+  const room = isBound ? null : RESTORED_SHARE * Math.min(tokensBefore - left, below);
   const { newHistory, tokens: givenBack } = await abortable(
     restoreLines(parts, history.getRawHistory(), compacted, room),
     signal,

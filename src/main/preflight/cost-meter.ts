@@ -18,16 +18,19 @@ import type { SessionParts } from './session-parts.js';
 import { PrefixTokens, pricedTerms, spendable, tokensOf, TokenTally } from './token-tally.js';
 import type { CountedTokens, RequestTerms, RequestTokens } from './token-tally.js';
 
+/** What saves input: the rules, and compressing. */
+type Saver = RuleName | 'compression';
+
 /** The input cost of a session's requests, in dollars, at the prices of their models. */
 export interface InputDollars {
   readonly with: number;
   /** The cost had no edit ever landed. */
   readonly without: number;
   /**
-   * Dollars saved by each rule, minus the cost of the cache rewrites that its edits caused; negative if the rewrites cost more.
-   * `other` is what compressing, fitting and staying below a price step saved. The sum is `without` minus `with`.
+   * Dollars saved by each rule, and by `compression`, minus the cost of the cache rewrites that the edits caused; negative if the
+   * rewrites cost more. `other` is what staying below a price step saved, and fitting where nothing was compressed. The sum is `without` minus `with`.
    */
-  readonly savedBy: Readonly<Partial<Record<RuleName | 'other', number>>>;
+  readonly savedBy: Readonly<Partial<Record<Saver | 'other', number>>>;
 }
 
 /** What a session's requests cost. Each completed preflight counts as one request. */
@@ -45,6 +48,8 @@ export interface CostReport extends RequestTokens {
   /** Absent unless the model's price was known for every request. */
   readonly dollars?: InputDollars;
 }
+
+const SAVERS: readonly Saver[] = [...DENSITY_RULES.map(({ name }) => name), 'compression'];
 
 const NO_DOLLARS: DollarMemory = { with: 0, without: 0, rules: [] };
 
@@ -117,6 +122,11 @@ export class CostMeter {
     this.#ruleSavings.noteEdits(edits, changes, (entry) => tokensOf(entry, counted));
   }
 
+  /** Notes that a compression has landed. What it removed is known at the next request. */
+  noteCompression(): void {
+    this.#ruleSavings.noteCompression();
+  }
+
   /** The state for a later session of this history. */
   get memory(): CostMemory {
     const dollars = this.#dollars && { ...this.#dollars, rules: this.#ruleSavings.memory };
@@ -164,6 +174,7 @@ export class CostMeter {
     const addedTokens = fullTokens - this.#uncompacted.lastTokens;
     const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity, terms);
     if (reclaimedTokens === 0) this.#ruleSavings.startOver();
+    else this.#ruleSavings.noteReclaimed(reclaimedTokens);
     const { price: known } = this.#cache;
     if (known === undefined) {
       this.#dollars = null;
@@ -194,35 +205,35 @@ export class CostMeter {
 }
 
 /**
- * What each rule has saved, in dollars. Later requests do not read the removed tokens, but the entries behind an edit had to be
+ * What each rule, and compressing, has saved, in dollars. Later requests do not read the removed tokens, but the entries behind an edit had to be
  * written to the cache again. Keeps sums and retains no entries.
  */
 class RuleSavings {
-  /** Tokens removed by each rule since the history began. */
-  readonly #taken = new Map<RuleName, number>();
-  /** Tokens of sent entries that each rule has removed since the last request. */
-  readonly #landing = new Map<RuleName, number>();
+  /** Tokens removed by each since the history began. */
+  readonly #taken = new Map<Saver, number>();
+  /** Tokens of sent entries that each has removed since the last request. */
+  readonly #landing = new Map<Saver, number>();
   /** Tokens of unsent results that each rule has removed since the last request: these would have been written to the cache, not read. */
   readonly #unsent = new Map<RuleName, number>();
-  readonly #dollars = new Map<RuleName, number>();
+  readonly #dollars = new Map<Saver, number>();
 
   /** @param former the sums of an earlier session */
   constructor(former: DollarMemory['rules'] = []) {
     for (const [name, tokens, dollars] of former) {
-      const rule = DENSITY_RULES.find((each) => each.name === name)?.name;
-      if (rule === undefined) continue;
-      this.#taken.set(rule, tokens);
-      this.#dollars.set(rule, dollars);
+      const saver = SAVERS.find((each) => each === name);
+      if (saver === undefined) continue;
+      this.#taken.set(saver, tokens);
+      this.#dollars.set(saver, dollars);
     }
   }
 
   /** The state for a later session of this history. */
   get memory(): DollarMemory['rules'] {
-    const rules = new Set([...this.#taken.keys(), ...this.#dollars.keys()]);
-    return Array.from(rules, (rule) => [
-      rule,
-      this.#taken.get(rule) ?? 0,
-      this.#dollars.get(rule) ?? 0,
+    const savers = new Set([...this.#taken.keys(), ...this.#dollars.keys()]);
+    return Array.from(savers, (saver) => [
+      saver,
+      this.#taken.get(saver) ?? 0,
+      this.#dollars.get(saver) ?? 0,
     ]);
   }
 
@@ -248,6 +259,19 @@ class RuleSavings {
     }
   }
 
+  /** Notes that a compression has landed: from now on, what no rule has removed was removed by compressing. */
+  noteCompression(): void {
+    add(this.#taken, 'compression', 0);
+  }
+
+  /** Notes how many tokens all edits together have removed by now. */
+  noteReclaimed(tokens: number): void {
+    const compressed = tokens - sumOf(this.#taken);
+    if (compressed <= 0 || !this.#taken.has('compression')) return;
+    add(this.#taken, 'compression', compressed);
+    add(this.#landing, 'compression', compressed);
+  }
+
   /** Forgets the removed tokens: the history was cleared, or nothing is removed from it any more. Savings stay. */
   startOver(): void {
     this.#taken.clear();
@@ -267,26 +291,26 @@ class RuleSavings {
     const more = isWarm ? cacheWrite - cacheRead : 0;
     const unsent = sumOf(this.#unsent);
     const rewrite = more * Math.max(0, unreadTokens + unsent);
-    for (const [rule, tokens] of this.#taken) add(this.#dollars, rule, (tokens * price) / 1e6);
+    for (const [saver, tokens] of this.#taken) add(this.#dollars, saver, (tokens * price) / 1e6);
     for (const [rule, tokens] of this.#unsent) add(this.#dollars, rule, (tokens * more) / 1e6);
     this.#unsent.clear();
     const all = sumOf(this.#landing);
-    for (const [rule, tokens] of this.#landing) {
-      if (all > 0) add(this.#dollars, rule, -((tokens / all) * rewrite) / 1e6);
+    for (const [saver, tokens] of this.#landing) {
+      if (all > 0) add(this.#dollars, saver, -((tokens / all) * rewrite) / 1e6);
     }
     this.#landing.clear();
   }
 
-  /** Savings by rule, with the rest of `saved` under `other`. */
-  shares(saved: number): Readonly<Partial<Record<RuleName | 'other', number>>> {
+  /** Savings by rule and by compressing, with the rest of `saved` under `other`. */
+  shares(saved: number): InputDollars['savedBy'] {
     return { ...Object.fromEntries(this.#dollars), other: saved - sumOf(this.#dollars) };
   }
 }
 
-function sumOf(sums: ReadonlyMap<RuleName, number>): number {
+function sumOf(sums: ReadonlyMap<Saver, number>): number {
   return [...sums.values()].reduce((sum, amount) => sum + amount, 0);
 }
 
-function add(sums: Map<RuleName, number>, rule: RuleName, amount: number): void {
-  sums.set(rule, (sums.get(rule) ?? 0) + amount);
+function add<By extends Saver>(sums: Map<By, number>, by: By, amount: number): void {
+  sums.set(by, (sums.get(by) ?? 0) + amount);
 }

@@ -320,6 +320,7 @@ export class Preflight {
     const former = this.#parts.history.getRawHistory();
     const end = await this.#end(() => runCompressionStep(this.#parts, make, signal), signal);
     this.ahead.noteEnd(end.event);
+    if (end.event?.outcome === 'applied') this.costs.noteCompression();
     const progress = isReached === undefined ? {} : { isUnderThreshold: isReached() };
     yield { step: 'compressed', strategy: strategy.name, former, ...progress, ...end };
     return eventOf(end);

@@ -202,7 +202,11 @@ export class PrefixTokens {
   }
 
   #add(history: readonly IContent[], start: number, end: number): number {
-    return sumTokens(history.slice(start, end), this.#countedTokens);
+    let tokens = 0;
+    // By index: the range may be most of the history, and a copy of it would be made in each request.
+    for (let at = start; at < end; at += 1)
+      tokens += tokensOf(history[at] as IContent, this.#countedTokens);
+    return tokens;
   }
 }
 

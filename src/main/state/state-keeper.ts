@@ -29,6 +29,12 @@ const PAUSE_MS = 5_000;
 /** A state of a newer format version is not overwritten until it is this old. */
 const PROTECTED_MS = 3_600_000;
 
+/**
+ * Index of the first key under which a state stays when its conversation grows beyond it: that of the first 16 entries. A branch of the
+ * conversation goes on from there. Fewer entries may be those of other conversations, which only begin alike.
+ */
+const BRANCHING_FROM = 4;
+
 const MAX_CONCURRENT_PUTS = 8;
 
 /** The two kinds of content in a store. */
@@ -167,7 +173,10 @@ export class StateKeeper {
     const outcome = await this.#saveAs(key, text);
     if (outcome === 'not-kept') this.#version = version;
     else this.#key = key;
-    if (outcome === 'kept' && former !== undefined)
+    const place = this.#keysOf(names)
+      .toReversed()
+      .indexOf(former ?? '');
+    if (outcome === 'kept' && former !== undefined && place < BRANCHING_FROM)
       await this.#callStore((open) => open.delete(former));
     return outcome;
   }

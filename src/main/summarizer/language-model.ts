@@ -8,7 +8,7 @@ import { SummarizerError } from '../../shared/errors.js';
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { parseOptions } from '../host/parse-options.js';
-import { abortable, MAX_TIMER_MS, withDeadline } from '../waiting/abortable.js';
+import { abortable, isBackground, MAX_TIMER_MS, withDeadline } from '../waiting/abortable.js';
 import { readProviderFailure } from './provider-failure.js';
 import type { ProviderFailure } from './provider-failure.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from './summarizer.js';
@@ -159,13 +159,17 @@ async function retry(
     // Jitter: otherwise sessions that failed together would retry together.
     randomize: true,
     signal,
+    unref: isBackground(signal),
     shouldRetry: async ({ error, retriesLeft }) => {
       const failure = failures.get(error);
       if (failure?.isRetryable !== true || retriesLeft === 0) return false;
       const waitMs = failure.retryAfterMs ?? 0;
       // A delay beyond the deadline is a refusal.
       if (performance.now() + waitMs >= deadlineMs) return false;
-      if (waitMs > 0) await abortable(setTimeout(waitMs, undefined, { signal }), signal);
+      if (waitMs > 0) {
+        const options = { signal, ref: !isBackground(signal) };
+        await abortable(setTimeout(waitMs, undefined, options), signal);
+      }
       return true;
     },
   });

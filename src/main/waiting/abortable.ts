@@ -128,6 +128,31 @@ export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 const LATE_TIMER_MS = 50;
 const GRACE_MS = 1_000;
 
+/** Signals of work that nobody waits for. */
+const BACKGROUND = new WeakSet<AbortSignal>();
+
+/** Makes the controller of work in the background: time limits of that work do not keep the process alive. See `heldWhile`. */
+export function backgroundController(): AbortController {
+  const controller = new AbortController();
+  BACKGROUND.add(controller.signal);
+  return controller;
+}
+
+/** Whether a signal is that of work in the background, or was joined or limited from it. */
+export function isBackground(signal: AbortSignal): boolean {
+  return BACKGROUND.has(signal);
+}
+
+/** Keeps the process alive until the promise settles, because someone waits for work in the background. */
+export async function heldWhile<Value>(promise: Promise<Value>): Promise<Value> {
+  const timer = setTimeout(() => undefined, MAX_TIMER_MS);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** A signal that is released when the work it limits has ended. */
 export interface LimitedSignal {
   readonly signal: AbortSignal;
@@ -155,6 +180,7 @@ function joinSignals(given: readonly (AbortSignal | undefined)[]): LimitedSignal
   // Fast path for nearly every turn: making a signal with listeners takes 10 µs.
   if (only !== undefined && signals.length === 1) return { signal: only, stop: () => undefined };
   const controller = new AbortController();
+  if (signals.some(isBackground)) BACKGROUND.add(controller.signal);
   const stops = signals.map((signal) => {
     const pass = (): void => {
       controller.abort(signal.reason);
@@ -171,7 +197,7 @@ function joinSignals(given: readonly (AbortSignal | undefined)[]): LimitedSignal
 /**
  * Makes a signal that aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`, unless stopped before. If the
  * process stood still when the time had passed, the timeout comes up to 1 s later. Does not use `AbortSignal.timeout`, whose timer
- * does not keep the process alive while someone waits.
+ * does not keep the process alive while someone waits; only with a signal of the background, this one does not either.
  */
 export function limitSignal(
   timeoutMs: number,
@@ -186,9 +212,13 @@ export function limitSignal(
   const expire = (): void => {
     late.abort(timeoutError());
   };
-  let timer = setTimeout(() => {
+  const timerOf = (callback: () => void, ms: number): NodeJS.Timeout => {
+    const made = setTimeout(callback, ms);
+    return isBackground(joined.signal) ? made.unref() : made;
+  };
+  let timer = timerOf(() => {
     if (performance.now() - dueMs < LATE_TIMER_MS) expire();
-    else timer = setTimeout(expire, Math.min(delayMs, GRACE_MS));
+    else timer = timerOf(expire, Math.min(delayMs, GRACE_MS));
   }, delayMs);
   const stop = (): void => {
     clearTimeout(timer);

@@ -140,9 +140,14 @@ function causeOf(
   const own = holder?.reasoning.findIndex(({ part }) => sealOf(part) === key) ?? 0;
   const length = made === holder ? (made.othersBefore[own] ?? 0) : made.others.length;
   const end = now.othersBefore[first] ?? 0;
-  const changes = possibleStarts(now, made, length, end).map((start) =>
-    firstChange(now, end, made.others.slice(start, length)),
-  );
+  const changes = possibleStarts(now, made, length, end).map((start) => {
+    // What stands in front of this start is gone, so it is not the reply's own.
+    const isOwn = (other: Placed | undefined): boolean =>
+      other?.role === 'assistant' &&
+      (other.part.entry === now.reasoning[first]?.part.entry ||
+        !made.others.slice(0, start).some((gone) => isSame(gone, other)));
+    return firstChange(now, end, made.others.slice(start, length), isOwn);
+  });
   if (!changes.includes(null)) {
     const [ifNothingIsKept, ...ifKept] = changes as readonly number[];
     // The start with the longest agreement is the likely one.
@@ -178,18 +183,19 @@ function possibleStarts(
   return [length, ...kept, Math.max(0, length - end)];
 }
 
-/** The index of the first part that differs from before, or `null`. */
+/** The index of the first part that differs from before, or `null`. @param isOwn whether a part may belong to the reply itself */
 function firstChange(
   { others }: Conversation,
   end: number,
   former: readonly Placed[],
+  isOwn: (other: Placed | undefined) => boolean,
 ): number | null {
   for (const [at, part] of former.entries()) {
     if (!isSame(others[at], part) || at >= end) return at;
   }
-  // Anything but the assistant's own parts between the request and its reply was added later.
+  // Anything but the reply's own parts between the request and its reply was added later.
   for (let at = former.length; at < end; at += 1) {
-    if (others[at]?.role !== 'assistant') return at;
+    if (!isOwn(others[at])) return at;
   }
   return null;
 }

@@ -20,7 +20,7 @@ import { pairingViolationsInSlices } from '../validity.js';
 import { mayBeWritten } from './describe-splice.js';
 import { checksumOfResult, MAX_LOST_BLOCKS } from './journal-record.js';
 import type { BlockOrigin, JournalRecord, RowSettings, ShownEarlier } from './journal-record.js';
-import { shrunkText, textWithoutReferences } from './without-references.js';
+import { makeReplaced, shrunkText, textWithoutReferences } from './without-references.js';
 
 /** The result of applying a journal. */
 export interface Fold {
@@ -203,12 +203,12 @@ class DeferredResults {
     return block;
   }
 
-  /** Defers a shrunk result again, this time without references to other results. */
+  /** Defers a shrunk result again, this time without references to other results, or with those that count no calls back. */
   deferWithoutReferences(block: ContentBlock, checksum: number): ToolResponseBlock {
     const shrunk = this.#results.get(block);
     if (shrunk === undefined) throw new RangeError('Expected a result that was shrunk.');
     const { before, make } = shrunk;
-    return this.defer(before, { ...shrunk, make: (response) => make(response, true), checksum });
+    return this.defer(before, { ...shrunk, make: makeReplaced(make, checksum), checksum });
   }
 
   /** Returns a stand-in for a new entry of which the journal kept only the number of blocks. */

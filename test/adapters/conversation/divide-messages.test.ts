@@ -38,7 +38,7 @@ describe('divideMessages', () => {
     ['not right before what is pinned', 'h a h a', [0, 1, 3, 4], 4, 1],
   ])('divides %s', (_, notation, messages, tailStart, length) => {
     const { history, places } = conversationOf(notation, messages);
-    const division = divideMessages(places, history, tailStart, ANYWHERE);
+    const division = divideMessages(places, history, tailStart, { provider: ANYWHERE });
     expect(division?.length).toBe(length);
     expect(division?.messages.length ?? 0).toBe(length ?? 0);
   });
@@ -47,16 +47,28 @@ describe('divideMessages', () => {
     const { history, places } = conversationOf('h a h a', [0, 1, 3, 4]);
     const divides = (before: number, behind: number): boolean => before === 1 && behind === 3;
     const takesAll = { ...ANYWHERE, allowsPinned: true };
-    expect(divideMessages(places, history, 4, takesAll)).toEqual({
+    expect(divideMessages(places, history, 4, { provider: takesAll })).toEqual({
       length: 3,
       messages: [0, 1, 3],
+      instructions: [],
     });
-    expect(divideMessages(places, history, 4, { ...takesAll, divides })).toBeNull();
+    expect(divideMessages(places, history, 4, { provider: { ...takesAll, divides } })).toBeNull();
+  });
+
+  it('names the instructions in front of the head, and no others', () => {
+    const { history, places } = conversationOf('h a h a', [1, 2, 4, 5]);
+    const isInstruction = (message: number): boolean => message === 0 || message === 3;
+    const provider = { ...ANYWHERE, allowsPinned: true };
+    expect(divideMessages(places, history, 2, { provider, isInstruction })).toEqual({
+      length: 2,
+      messages: [1, 2],
+      instructions: [0],
+    });
   });
 
   it('finds nothing in a history that has gone on otherwise, nor without a provider', () => {
     const { history, places } = conversationOf('h a h a', [0, 1, 2, 3]);
-    expect(divideMessages(places, history.slice(2), 1, ANYWHERE)).toBeNull();
-    expect(divideMessages(places, history, 2, undefined)).toBeNull();
+    expect(divideMessages(places, history.slice(2), 1, { provider: ANYWHERE })).toBeNull();
+    expect(divideMessages(places, history, 2, {})).toBeNull();
   });
 });

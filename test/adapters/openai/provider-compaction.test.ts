@@ -166,7 +166,8 @@ describe("compression by 'provider' with OpenAI", () => {
       onSession: (session) => session.on('compressed', (event) => events.push(event)),
     });
     const compactByProvider = providerCompaction(given(client), 'gpt-6.2-sol', { store: false });
-    const items: OpenAI.Responses.ResponseInputItem[] = [];
+    const developer = { role: 'developer', content: 'Be brief.' } as const;
+    const items: OpenAI.Responses.ResponseInputItem[] = [developer];
     for (let at = 0; at < 16; at += 1) {
       items.push(...turn(at));
       const input = await compact(items, { compactByProvider });
@@ -178,9 +179,18 @@ describe("compression by 'provider' with OpenAI", () => {
     );
     expect(asked).toHaveLength(events.length);
     expect(asked[0]?.body['store']).toBe(false);
+    // It begins as the request before it did, so that it reads what that has written to the cache.
+    const answered = provider.requests.filter(({ status }) => status === 200);
+    const before = answered[answered.indexOf(asked[0]!) - 1]?.body.input ?? [];
+    const input = asked[0]?.body.input?.slice(0, -1) ?? [];
+    expect(input.length).toBeGreaterThan(5);
+    expect(input).toEqual(before.slice(0, input.length));
     const sent = provider.requests.filter(({ path }) => !path.endsWith('/compact'));
     expect(sent.filter(({ status }) => status !== 200)).toEqual([]);
-    expect(sent.at(-1)?.body.input?.[0]?.['type']).toBe('compaction');
+    expect(sent.at(-1)?.body.input?.slice(0, 2)).toEqual([
+      developer,
+      expect.objectContaining({ type: 'compaction' }),
+    ]);
   });
 
   it.each<

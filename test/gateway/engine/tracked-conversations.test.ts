@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findList, readList } from '../../../src/gateway/body/list-in-body.js';
 import { TrackedConversations } from '../../../src/gateway/engine/tracked-conversations.js';
+import type { TrackedConversation } from '../../../src/gateway/engine/tracked-conversations.js';
+import { stepsOfMaps } from '../../support/steps-of-maps.js';
 
 const conversations = new TrackedConversations(8, false, () => undefined);
 
@@ -39,6 +41,57 @@ describe('TrackedConversations', () => {
     expect(take(one, 'one', '"more":1,')).toBe(one.length);
     expect(take([user('make it wow'), ...one.slice(1)])).toBe(0);
     expect(take([...one.slice(0, 3), user('another'), ...one.slice(4)])).toBe(3);
+  });
+
+  it('goes through none of the other conversations for one that goes on', async () => {
+    const evicted: string[] = [];
+    const known = new TrackedConversations(1_000, false, ({ id }) => evicted.push(id));
+    const come = (texts: readonly string[]): string => {
+      const bytes = Buffer.from(`{"messages":[${texts.join(',')}]}`);
+      const start = findList(bytes, ['messages'])!;
+      const begun = known.knownStart('one', bytes, start);
+      const list = readList(bytes, start, ['messages'], begun.elements)!;
+      const messages = texts.map((text) => JSON.parse(text) as object);
+      const about = { scope: 'one', api: 'anthropic', name: texts[0] } as const;
+      const { conversation } = known.record({ about, list, messages, known: begun });
+      known.noteSent(conversation, undefined);
+      conversation.openCalls = 0;
+      return conversation.id;
+    };
+    const ids = Array.from({ length: 1_000 }, (_, at) => come([user(`${at}`)]));
+    expect(await stepsOfMaps(() => come([user('7'), user('on')]))).toBeLessThan(20);
+    expect(come([user('7'), user('on'), user('and on')])).toBe(ids[7]);
+    expect(evicted).toEqual([]);
+    come([user('one more')]);
+    expect(evicted).toEqual([ids[0]]);
+  });
+
+  it('keeps no more bytes of bodies than it may, whatever is sent in their place', () => {
+    const evicted: string[] = [];
+    const known = new TrackedConversations(1_000, false, ({ id }) => evicted.push(id));
+    const small = Buffer.from(`{"messages":[${user('x')}]}`);
+    const body = Buffer.alloc(60 * 1024 * 1024);
+    small.copy(body);
+    const come = (name: string): TrackedConversation => {
+      const start = findList(small, ['messages'])!;
+      const list = { ...readList(small, start, ['messages'], [])!, bytes: body };
+      const messages = [{ role: 'user', content: name }];
+      const about = { scope: name, api: 'anthropic', name } as const;
+      const begun = known.knownStart(name, small, start);
+      const { conversation } = known.record({ about, list, messages, known: begun });
+      conversation.openCalls = 0;
+      return conversation;
+    };
+    const [first, second] = ['a', 'b', 'c'].map(come);
+    // Each time the same conversation: nothing is counted twice.
+    for (let turn = 0; turn < 3; turn += 1) come('b');
+    expect(evicted).toEqual([]);
+    known.noteSent(second!, { text: body } as never);
+    known.noteSent(second!, { text: body } as never);
+    come('c');
+    expect(evicted).toEqual([]);
+    come('d');
+    expect(evicted).toEqual([first!.id]);
   });
 
   it('goes on with a conversation whose texts were written as parts while they had a mark', () => {

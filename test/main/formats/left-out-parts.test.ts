@@ -7,6 +7,9 @@ const TEXT = { type: 'text', text: 'Hello.' };
 const UNKNOWN_PART = 'content parts of the unknown type "hologram" left out: 1';
 const NAMELESS = 'A tool call without a name was left out.';
 
+const DAMAGED_TEXT = 'content parts of the unknown type "text" left out: 1';
+const NO_LIST = 'Content that is neither text nor a list was left out.';
+
 const message = (role: string, content: unknown) => ({ role, content });
 const ofClaude = (content: unknown) => ({
   type: 'assistant',
@@ -33,8 +36,18 @@ const SESSIONS: readonly (readonly [TranscriptFormat, unknown, warning: string])
   ['claude-code', [ofClaude([TEXT, UNKNOWN])], UNKNOWN_PART.replace('parts', 'blocks')],
   ['cline', message('assistant', [TEXT, UNKNOWN]), UNKNOWN_PART.replace('parts', 'blocks')],
   ['codex', [says([TEXT, UNKNOWN])], UNKNOWN_PART],
+  ['codex', [says([TEXT, { type: 'text' }])], DAMAGED_TEXT],
+  ['codex', [says([TEXT]), says({ text: 'no list' })], NO_LIST],
+  [
+    'codex',
+    [{ type: 'compacted', payload: { replacement_history: ['none', says([TEXT]).payload] } }],
+    'items of compactions that are no objects left out: 1',
+  ],
   ['codex', [says([TEXT]), ofCodex({ type: 'function_call', call_id: 'c' })], NAMELESS],
   ['pi', [ofPi([TEXT, UNKNOWN])], UNKNOWN_PART],
+  ['pi', [ofPi([TEXT, { type: 'text' }])], DAMAGED_TEXT],
+  ['pi', [ofPi([TEXT, { type: 'image' }])], DAMAGED_TEXT.replace('text', 'image')],
+  ['pi', [ofPi([TEXT]), { ...ofPi({ text: 'no list' }), id: 'f', parentId: 'e' }], NO_LIST],
   ['pi', [ofPi([TEXT, { type: 'toolCall', id: 'c', arguments: {} }])], NAMELESS],
   ['gemini-cli', { role: 'model', parts: [TEXT, { functionCall: { id: 'c' } }] }, NAMELESS],
   [
@@ -65,5 +78,15 @@ describe('a part that is not read', () => {
 
     expect(entries.map(({ blocks }) => blocks)).toEqual([[TEXT]]);
     expect(warnings.map((each) => each.message)).toEqual([warning]);
+  });
+
+  it('is told of in reasoning, whose texts are read', async () => {
+    const summary = [{ type: 'summary_text', text: 'Hm.' }, UNKNOWN];
+    const { entries, warnings } = await readLines(
+      [ofCodex({ type: 'reasoning', summary }), says([TEXT])],
+      'codex',
+    );
+    expect(entries[0]?.blocks).toEqual([{ type: 'thinking', thought: 'Hm.' }, TEXT]);
+    expect(warnings.map((each) => each.message)).toEqual([UNKNOWN_PART]);
   });
 });

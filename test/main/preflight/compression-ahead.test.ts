@@ -2,13 +2,14 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import type { Session } from '../../../src/main/session.js';
 import type { SessionState } from '../../../src/main/state/session-state.js';
+import { fromLanguageModel } from '../../../src/main/summarizer/language-model.js';
 import type { CompactByProvider } from '../../../src/main/strategies/provider-compaction.js';
 import type {
   SummarizerRequest,
@@ -118,6 +119,25 @@ async function settle(): Promise<void> {
   for (let at = 0; at < 20; at += 1) await nextTurn();
 }
 
+/** Counts the timers of a minute and more that keep the process alive, from now on. */
+function countingHolders(): () => number {
+  const [made, cleared] = [
+    vi.spyOn(globalThis, 'setTimeout'),
+    vi.spyOn(globalThis, 'clearTimeout'),
+  ];
+  onTestFinished(() => {
+    made.mockRestore();
+    cleared.mockRestore();
+  });
+  return () => {
+    const over = new Set(cleared.mock.calls.map(([timer]) => timer));
+    const isHolding = (timer: NodeJS.Timeout, ms: number): boolean =>
+      ms >= 60_000 && timer.hasRef() && !over.has(timer);
+    const timers = made.mock.results.map(({ value }) => value as NodeJS.Timeout);
+    return timers.filter((timer, at) => isHolding(timer, made.mock.calls[at]![1] ?? 0)).length;
+  };
+}
+
 const saidIn = (history: readonly IContent[]): string => JSON.stringify(history);
 
 describe('compression.ahead', () => {
@@ -173,6 +193,36 @@ describe('compression.ahead', () => {
     requests[0]!.answer();
     expect(await waiting).toMatchObject({ outcome: 'applied', isAhead: true });
     expect(summarizer.requests).toHaveLength(1);
+  });
+
+  it('has a model that hangs keep the process alive only while a turn waits for it', async () => {
+    let asked = 0;
+    const model = {
+      specificationVersion: 'v2',
+      modelId: 'm',
+      doGenerate: () => {
+        asked += 1;
+        return new Promise<never>(() => undefined);
+      },
+    } as const;
+    const summarizer = fromLanguageModel(model, { contextLimit: 100_000 });
+    const { preflight, growTo, session } = await open({ summarizer });
+    await growTo(0.8);
+    const holders = countingHolders();
+    await preflight();
+    await settle();
+    expect(asked).toBe(1);
+    expect(holders()).toBe(0);
+    await growTo(1.05);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waiting = session.ensureCompressionBeforeSend('waits', 0, 'test', { signal });
+    await settle();
+    expect(holders()).toBe(1);
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await settle();
+    expect(holders()).toBe(0);
   });
 
   it('says that a summary has landed, also where the history is still too long', async () => {

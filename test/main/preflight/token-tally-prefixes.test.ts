@@ -41,6 +41,14 @@ describe('PrefixTokens', () => {
     fc.assert(property, { numRuns: runs(200) });
   });
 
+  it('copies nothing of a history', () => {
+    const prefixes = new PrefixTokens(() => 1);
+    const slice = (): never => expect.unreachable();
+    const history = Object.assign(entries(1_000), { slice });
+    expect(prefixes.sum(history, 300, 1_000)).toBe(300);
+    expect(prefixes.sum(history, 900, 1_000)).toBe(900);
+  });
+
   it('adds up few entries of a long history', () => {
     let asked = 0;
     const prefixes = new PrefixTokens(() => {

@@ -154,6 +154,22 @@ describe('reasoning behind a compaction of the provider', () => {
       const bound = [2, 4, 6].filter((entry) => entry > at);
       expect(boundIn(edited)).toEqual(bound.map((entry) => [entry, at]));
     }
+    // What the user said between two answers, right behind the block.
+    const talk: IContent[] = ['a', 'b', 'c'].flatMap((name) => [
+      humanText(`on ${name}`),
+      aiContent([thought(name), { type: 'text', text: `said ${name}` }]),
+    ]);
+    const talked = [1, 3, 5].map((length) => talk.slice(0, length));
+    expect(boundIn([block(9), ...talk.slice(1)], talked)).toEqual([]);
+    expect(boundIn([block(9), ...talk.slice(5)], talked)).toEqual([]);
+    expect(boundIn([block(9), ...talk.filter((_, at) => at % 2 === 1)], talked)).toEqual([
+      [2, 2],
+      [3, 2],
+    ]);
+    expect(boundIn([block(9), ...talk.slice(1).filter((_, at) => at !== 1)], talked)).toEqual([
+      [2, 2],
+      [4, 2],
+    ]);
     const sent = [...SENT, [block(9), ...KEPT], [block(9), ...KEPT, ...step('d')]];
     const without = [block(9), ...KEPT.slice(2), ...step('d')];
     expect(boundIn(without, sent).length).toBeGreaterThan(0);
