@@ -67,7 +67,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   #underWay: Promise<unknown> = Promise.resolve();
   #queued = 0;
 
-  /** @throws TypeError or RangeError for an invalid overhead. */
+  /** @throws TypeError for anything but the parts that `createSession` makes. */
   constructor(options: SessionInit) {
     if (!(isObject(options) && isInstance(options.history, HistoryService)))
       throw new TypeError('Expected the parts of a session; make one with `createSession`.');
