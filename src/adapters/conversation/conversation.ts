@@ -18,7 +18,7 @@ import type { PrefixMatch } from './prefix-match.js';
 import { LastRequest } from './last-request.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from '../format/message-place.js';
-import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';
+import { allStable, hasDroppedEnd, splitTransientEnd } from './transient-end.js';
 import type { SplitMessages } from './transient-end.js';
 import { isSameValue } from '../format/same-value.js';
 import { warnOfFailure } from './warn-of-failure.js';
@@ -109,7 +109,7 @@ export class Conversation<Message> {
     const lists = [this.#newestMessages, ...this.#knownLists().map((known) => known.messages)];
     const known = lists.find((list) => this.#matchPrefix(messages, list) !== undefined);
     if (known !== undefined) return known.length;
-    const shortened = lists.find((list) => this.#hasDroppedEnd(messages, list));
+    const shortened = lists.find((list) => hasDroppedEnd(this.#parts.format, messages, list));
     return shortened === undefined ? -1 : shortened.length - 1;
   }
 
@@ -262,7 +262,11 @@ export class Conversation<Message> {
     const hasNext = transient !== undefined && next !== undefined && given.length > length + 1;
     const wasKept = hasNext && (next === transient || format.isSame(next, transient));
     if (wasKept) this.#hasTransientEnd = false;
-    else if (this.#hasDroppedEnd(given, this.#lastKnown.messages)) this.#hasTransientEnd = true;
+    else {
+      const { length: continued } = this.#findContinuation(given)?.known.messages ?? [];
+      const lists = continued > 0 ? [this.#lastKnown] : this.#knownLists();
+      this.#hasTransientEnd ||= lists.some((list) => hasDroppedEnd(format, given, list.messages));
+    }
     return this.#hasTransientEnd ? splitTransientEnd(format, given) : allStable(given);
   }
 
@@ -374,16 +378,6 @@ export class Conversation<Message> {
     // If no new entry is an answer, the last request failed, and the usage is that of an earlier request.
     if (entries.some(({ speaker }) => speaker === 'ai')) this.#request.reportFormer(session, call);
     if (modelName !== undefined) history.nameModel(modelName);
-  }
-
-  /** Whether the messages have the model's answer where a known list has its last message, so that this one was transient. */
-  #hasDroppedEnd(messages: readonly Message[], known: readonly Message[]): boolean {
-    const at = known.length - 1;
-    const [last, now] = [known[at], messages[at]];
-    if (at < 1 || last === undefined || now === undefined || last === now) return false;
-    // Checked first, because it is cheaper than comparing all messages before the last one.
-    if (!mayBeTransient(this.#parts.format, last, now)) return false;
-    return this.#matchPrefix(messages, known.slice(0, at)) !== undefined;
   }
 
   #matchPrefix(

@@ -66,12 +66,15 @@ export class Conversations<Message> {
     call.signal?.throwIfAborted();
     if (messages.length === 0) return [];
     const key = this.#keyOf(call, options);
+    // None is asked twice: two calls that wait for the same conversation would each take the other for its continuation.
+    const declined = new Set<Conversation<Message>>();
     for (;;) {
-      const conversation = this.#conversationOf(messages, key, options);
+      const conversation = this.#conversationOf(messages, key, options, declined);
       this.#use(conversation, key, options);
       try {
         const compacted = await conversation.compact(messages, call, options);
         if (compacted !== null) return compacted;
+        declined.add(conversation);
       } finally {
         if (conversation.isBroken) this.#drop(conversation, options.logger);
       }
@@ -130,9 +133,10 @@ export class Conversations<Message> {
     messages: readonly Message[],
     key: ConversationKey,
     options: CompleteAdapterOptions,
+    declined: ReadonlySet<Conversation<Message>>,
   ): Conversation<Message> {
     const { conversationId } = key;
-    const known = this.#knownConversation(messages, key, options);
+    const known = this.#knownConversation(messages, key, options, declined);
     if (known !== undefined) return known;
     options.logger.debug('a conversation begins', { conversationId, messages: messages.length });
     const parts = { compactor: this.#compactor, format: this.#format, options };
@@ -143,21 +147,24 @@ export class Conversations<Message> {
     messages: readonly Message[],
     key: ConversationKey,
     { logger }: CompleteAdapterOptions,
+    declined: ReadonlySet<Conversation<Message>> = new Set(),
   ): Conversation<Message> | undefined {
     return key.conversationId === undefined
-      ? this.#continuedBy(messages, key)
+      ? this.#continuedBy(messages, key, declined)
       : this.#named(key, logger);
   }
 
   #continuedBy(
     messages: readonly Message[],
     { options, hasReasoningPolicy }: ConversationKey,
+    declined: ReadonlySet<Conversation<Message>>,
   ): Conversation<Message> | undefined {
     let best: Conversation<Message> | undefined;
     let bestLength = 0;
     const alike: Conversation<Message>[] = [];
     for (const [conversation, key] of this.#conversations) {
       if (key.conversationId !== undefined || key.options !== options) continue;
+      if (declined.has(conversation)) continue;
       const { hasReasoningPolicy: known = hasReasoningPolicy, isPolicyGiven } = key;
       if (hasReasoningPolicy === undefined ? isPolicyGiven : known !== hasReasoningPolicy) continue;
       alike.push(conversation);

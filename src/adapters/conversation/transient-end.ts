@@ -4,6 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import type { MessageFormat } from '../format/message-format.js';
+import { matchPrefix } from './prefix-match.js';
 import { readAlone } from './read-in-slices.js';
 
 /** The messages of a call, divided into those for the session and a transient one at the end. */
@@ -33,16 +34,20 @@ export function splitTransientEnd<Message>(
   return { stable: messages.slice(0, -1), transient: [last], transientTokens };
 }
 
-/** Whether the last message of a known list may have been transient: it is the user's, and an answer of the model has replaced it. */
-export function mayBeTransient<Message>(
+/** Whether the messages have the model's answer where a known list has its last message, the user's, so that this one was transient. */
+export function hasDroppedEnd<Message>(
   format: MessageFormat<Message>,
-  last: Message,
-  replacement: Message,
+  messages: readonly Message[],
+  known: readonly Message[],
 ): boolean {
-  return (
-    isFrom(readAlone(format, replacement).entries, 'ai') &&
-    isFrom(readAlone(format, last).entries, 'human')
-  );
+  const at = known.length - 1;
+  const [last, now] = [known[at], messages[at]];
+  if (at < 1 || last === undefined || now === undefined || last === now) return false;
+  // Checked first, because it is cheaper than comparing all messages before the last one.
+  const isReplaced =
+    isFrom(readAlone(format, now).entries, 'ai') &&
+    isFrom(readAlone(format, last).entries, 'human');
+  return isReplaced && matchPrefix(format, messages, known.slice(0, at)) !== undefined;
 }
 
 function isFrom(entries: readonly IContent[], speaker: IContent['speaker']): boolean {

@@ -12,7 +12,7 @@ import { BodyCopy } from './body-copy.js';
 import { codingOf, pack, unpack } from './coding.js';
 import type { Coding } from './coding.js';
 import type { ForwardEvents, Forwarder } from './forward.js';
-import type { Ledger } from './ledger.js';
+import type { CallRecord, Ledger } from './ledger.js';
 import type { Route } from './route.js';
 import { isFixableByCompacting, refusesReasoning } from '../../main/models/model-limits.js';
 import { inTurns } from '../../main/waiting/event-loop-turn.js';
@@ -114,7 +114,7 @@ function observe(
     },
   });
 
-  async function observeCopy(): Promise<EngineAnswer | undefined> {
+  async function observeCopy(): Promise<RecordedAnswer | undefined> {
     const isWhole = length <= options.maxBodyBytes && (await inTurns(fill(copy, chunks)));
     if (isWhole) return compact(parts, route, copy);
     ledger.recordPassed(TOO_LARGE);
@@ -188,7 +188,8 @@ async function compactAndForward(
   };
   const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
     if (conversation === undefined || !isFixableByCompacting(refusal)) return undefined;
-    ledger.recordUsage(conversation.id, { usage: undefined, mode, status });
+    if (answer?.record !== undefined)
+      ledger.recordUsage(conversation.id, answer.record, { usage: undefined, mode, status });
     const again = await compact(parts, route, copy, refusal);
     if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;
     latest = again;
@@ -198,13 +199,19 @@ async function compactAndForward(
   forwarder.forward(request, response, route, body, events);
 }
 
+/** An engine's answer, as the ledger recorded it. */
+interface RecordedAnswer extends EngineAnswer {
+  /** `undefined` if the request is no turn of a conversation. */
+  readonly record: CallRecord | undefined;
+}
+
 /** Resolves to the engine's answer; `undefined` after the deadline or a failure. Never rejects. */
 async function compact(
   { engine, ledger, options }: ExchangeParts,
   { call, coding }: HistoryRoute,
   copy: BodyCopy,
   refusal?: string,
-): Promise<EngineAnswer | undefined> {
+): Promise<RecordedAnswer | undefined> {
   const deadlineMs = call.isObserved === true ? OBSERVING_MS : options.deadlineMs;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -214,8 +221,9 @@ async function compact(
     const complete = { ...call, body: copy.bytes, refusal };
     const answered = compactCoded(engine, complete, coding, options.maxBodyBytes);
     const answer = await Promise.race([answered, late]);
-    if (answer !== undefined) ledger.recordAnswer(answer, answer.bytes);
-    else if (refusal !== undefined)
+    if (answer !== undefined)
+      return { ...answer, record: ledger.recordAnswer(answer, answer.bytes) };
+    if (refusal !== undefined)
       ledger.recordFailure('compaction took too long; a refusal went to the client');
     else {
       ledger.recordFailure('compaction took too long; the request left as it came');
@@ -225,7 +233,7 @@ async function compact(
         ignore,
       );
     }
-    return answer;
+    return undefined;
   } catch (thrown) {
     ledger.recordFailure(thrown instanceof Error ? thrown.name : 'compaction failed');
     return undefined;
@@ -267,7 +275,7 @@ const COMPACTED_BEFORE =
 function recordUsage(
   { engine, ledger }: ExchangeParts,
   answer: IncomingMessage,
-  engineAnswer: Promise<EngineAnswer | undefined>,
+  engineAnswer: Promise<RecordedAnswer | undefined>,
   mode: GatewayMode,
 ): void {
   tapUsage(answer, ({ usage, refusal }) => {
@@ -285,7 +293,9 @@ function recordUsage(
       if (usage !== undefined && usage.isSum !== true && isOfEngine)
         engine.report(conversation, usage);
       if (mode === 'observe' && refusesReasoning(refusal)) ledger.recordFailure(COMPACTED_BEFORE);
-      ledger.recordUsage(conversation.id, { usage, mode, status: answer.statusCode ?? 0 });
+      if (answered?.record === undefined) return;
+      const status = answer.statusCode ?? 0;
+      ledger.recordUsage(conversation.id, answered.record, { usage, mode, status });
     });
   });
 }

@@ -109,9 +109,10 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   /** Whether any conversation is compacted, so that requests must wait until their conversation is known. */
   get mayCompact(): boolean {
     if (this.#mode === 'compact') return true;
-    return Array.from(this.#conversations.values()).some(
-      ({ ownMode, isHeld }) => ownMode === 'compact' || isHeld,
-    );
+    for (const { ownMode, isHeld } of this.#conversations.values()) {
+      if (ownMode === 'compact' || isHeld) return true;
+    }
+    return false;
   }
 
   modeOf({ id, name }: Pick<ConversationState, 'id' | 'name'>): GatewayMode {
@@ -145,38 +146,44 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     return conversations.flatMap(({ line }) => (this.modeOf(line) === 'compact' ? line.id : []));
   }
 
-  /** Records the engine's answer to a request. */
-  recordAnswer(answer: EngineAnswer, bytes: number): void {
+  /**
+   * Records the engine's answer to a request.
+   *
+   * @returns the call, to be told its usage; `undefined` if the request is no turn of a conversation
+   */
+  recordAnswer(answer: EngineAnswer, bytes: number): CallRecord | undefined {
     const { outcome, reason, editedBytes, conversation: state, edits, failures = [] } = answer;
     const { isSideRequest = false } = answer;
     for (const failure of failures) this.recordFailure(failure);
     if (outcome === 'failed')
       this.recordFailure(`compaction failed (${reason ?? 'unknown'}); the request left as it came`);
     if (outcome === 'passed') this.recordPassed(reason ?? 'other requests');
-    if (state === undefined || isSideRequest) return;
+    if (state === undefined || isSideRequest) return undefined;
     const conversation = this.#conversationOf(state);
     const sentBytes = editedBytes ?? bytes;
     conversation.line = state;
     conversation.calls += 1;
     conversation.bytes += bytes;
     conversation.compactedBytes += sentBytes;
-    keepLast(
-      conversation.recent,
-      [{ at: Date.now(), bytes, sentBytes, edits: edits.length }],
-      MAX_RECENT_CALLS,
-    );
+    const call = { at: Date.now(), bytes, sentBytes, edits: edits.length };
+    keepLast(conversation.recent, [call], MAX_RECENT_CALLS);
     keepLast(conversation.edits, edits, MAX_EDITS);
     this.emit('conversation', state.id);
+    return call;
   }
 
-  /** Records the usage, mode and status of the last request of a conversation. */
+  /**
+   * Records the usage, mode and status of a call. Requests of a conversation may overlap, so it need not be the last one.
+   *
+   * @param id the conversation's
+   */
   recordUsage(
     id: string,
+    call: CallRecord,
     { usage, mode, status }: Pick<CallRecord, 'usage' | 'mode' | 'status'>,
   ): void {
     const conversation = this.#conversations.get(id);
-    const call = conversation?.recent.at(-1);
-    if (conversation === undefined || call === undefined) return;
+    if (conversation === undefined) return;
     Object.assign(call, { usage, mode, status });
     const isEdited = mode === 'compact' && call.sentBytes !== call.bytes;
     conversation.isHeld ||= isEdited && conversation.line.bindsReasoning && status === 200;
@@ -280,8 +287,10 @@ function missOf(
   call: CallRecord,
   usage: AnsweredUsage,
 ): CacheMiss | undefined {
-  const before = recent.at(-2);
-  if (before === undefined) return 'first call';
+  const position = recent.indexOf(call);
+  if (position === 0) return 'first call';
+  const before = recent[position - 1];
+  if (before === undefined) return undefined;
   const missed = judgeCacheRead({
     formerTokens: promptTokens,
     inputTokens: promptOf(usage),

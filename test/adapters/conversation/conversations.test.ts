@@ -296,50 +296,6 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it.each([undefined, 'x'])(
-    'goes on in one session when the message at the end is another one in each call (named %s)',
-    async (conversationId) => {
-      const conversations = conversationsWith();
-      const passing = (at: number): PlainMessage => user(`it is ${at} o'clock`);
-      const steps = [
-        start.slice(0, 2),
-        start,
-        [...start, assistant('so'), user('on')],
-        [...start, assistant('so'), user('on'), ...write],
-        [...start, assistant('so'), user('on'), ...write, ...use('3', 'write_file', 'b.ts')],
-      ];
-      const left = [start[0], start[1], assistant('so'), user('on'), ...write];
-      const expected = [...steps.slice(0, 3), left, [...left, ...use('3', 'write_file', 'b.ts')]];
-      for (const [at, step] of steps.entries()) {
-        const sent = await conversations.compact([...step, passing(at)], { conversationId });
-        expect(sent).toEqual([...expected[at]!, passing(at)]);
-        if (at < 3) continue;
-        // The session is not begun anew in each call: what it was told stays told.
-        expect(sessions[0]?.history.additions).toBe(at === 3 ? 9 : 11);
-      }
-      expect(sessions).toHaveLength(1);
-      expect(conversations.report()[0]).toMatchObject({ givenMessages: 11, sentMessages: 9 });
-    },
-  );
-
-  it('takes a message at the end in once it has stayed', async () => {
-    const conversations = conversationsWith();
-    await conversations.compact([...start, user('now')]);
-    await conversations.compact([...start, assistant('so'), user('then')]);
-    const stayed = [...start, assistant('so'), user('then'), assistant('yes')];
-    await conversations.compact(stayed);
-    expect(sessions).toHaveLength(1);
-    expect(sessions[0]?.history.getAll().at(-2)).toMatchObject({ speaker: 'human' });
-    await conversations.compact([...stayed, user('again')]);
-    expect(sessions[0]?.history.getAll().at(-1)).toMatchObject({ speaker: 'human' });
-    expect(await conversations.compact([...stayed, user('again'), ...write])).toEqual([
-      ...start.slice(0, 2),
-      ...stayed.slice(4),
-      user('again'),
-      ...write,
-    ]);
-  });
-
   it('lets calls of one conversation follow each other', async () => {
     const conversations = conversationsWith();
     const all = [...start, ...write, user('on')];
@@ -358,6 +314,25 @@ describe('Conversations', () => {
       ...branches.map((messages) => conversations.compact(messages)),
     ]);
     expect(results).toEqual([start, ...branches]);
+  });
+
+  it('lets calls at the same time end, in conversations of their own unless they say the same', async () => {
+    const branches = fc.array(fc.array(fc.constantFrom('a', 'b'), { maxLength: 3 }), {
+      minLength: 2,
+      maxLength: 6,
+    });
+    await fc.assert(
+      fc.asyncProperty(branches, async (said) => {
+        const conversations = conversationsWith();
+        const all = said.map((texts) => [...start, ...texts.map((text) => user(text))]);
+        for (const length of [4, 5, 6, 7]) {
+          const calls = all.map((messages) => messages.slice(0, length));
+          const results = await Promise.all(calls.map((call) => conversations.compact(call)));
+          expect(results).toEqual(calls);
+        }
+      }),
+      { numRuns: runs(100) },
+    );
   });
 
   it('takes nothing twice when a call was aborted at any moment', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ConversationState } from '../../../src/gateway/engine/protocol.js';
+import type { ConversationState, EngineAnswer } from '../../../src/gateway/engine/protocol.js';
 import { Ledger } from '../../../src/gateway/server/ledger.js';
+import type { CallRecord } from '../../../src/gateway/server/ledger.js';
 import { completeGatewayOptions } from '../../../src/gateway/server/options.js';
 
 const NOTHING = { sentTokens: 0, cacheReadTokens: 0, requests: 0 };
@@ -15,6 +16,13 @@ function lineOf({
     bindsReasoning: false,
     costs: { ...NOTHING, uncompacted: NOTHING } as unknown as ConversationState['costs'],
   };
+}
+
+/** The record of a call, from which `recordUsage` goes on. */
+function recorded(ledger: Ledger, answer: EngineAnswer, bytes: number): CallRecord {
+  const call = ledger.recordAnswer(answer, bytes);
+  if (call === undefined) throw new Error('the answer is of no turn');
+  return call;
 }
 
 interface Call {
@@ -45,9 +53,10 @@ function missOf(...calls: readonly Call[]): string | undefined {
     const edit = { number: 0, rule: 'r', action: 'a', tool: undefined, before: 2, after: 1 };
     const line = lineOf(about);
     const landed = Array.from({ length: edits }, () => edit);
-    ledger.recordAnswer({ outcome: 'unchanged', conversation: line, edits: landed }, bytes);
+    const answer = { outcome: 'unchanged', conversation: line, edits: landed } as const;
+    const call = recorded(ledger, answer, bytes);
     const usage = { inputTokens: prompt - read, cacheReadTokens: read };
-    ledger.recordUsage('one', {
+    ledger.recordUsage('one', call, {
       usage: { ...usage, cacheWriteTokens: 0, outputTokens: 1, isSum },
       mode: 'compact',
       status: 200,
@@ -61,8 +70,9 @@ function ledgerOf(maxConversations: number) {
   const ledger = new Ledger(completeGatewayOptions({ mode: 'compact', maxConversations }));
   const call = (id: string, bindsReasoning = false): void => {
     const line = { ...lineOf({}), id, bindsReasoning };
-    ledger.recordAnswer({ outcome: 'edited', editedBytes: 5, conversation: line, edits: [] }, 9);
-    ledger.recordUsage(id, { usage: undefined, mode: 'compact', status: 200 });
+    const answer = { outcome: 'edited', editedBytes: 5, conversation: line, edits: [] } as const;
+    const usage = { usage: undefined, mode: 'compact', status: 200 } as const;
+    ledger.recordUsage(id, recorded(ledger, answer, 9), usage);
   };
   const ids = (): string[] => ledger.conversations.map(({ line }) => line.id);
   return { ledger, call, ids };
@@ -85,6 +95,19 @@ describe('Ledger', () => {
     const both = [['the state is not kept'], ['openai did not answer (ECONNRESET)']];
     expect(warn.mock.calls.map(([message]) => [message as unknown])).toEqual([...both, ...both]);
     expect(ledger.status.failureCount).toBe(6);
+  });
+
+  it('tells usage to the call that it is of, where requests overlap', () => {
+    const ledger = new Ledger(completeGatewayOptions({ mode: 'compact' }));
+    const answer = { outcome: 'unchanged', conversation: lineOf({}), edits: [] } as const;
+    const [former, later] = [recorded(ledger, answer, 9), recorded(ledger, answer, 10)];
+    ledger.recordUsage('one', later, { usage: undefined, mode: 'compact', status: 200 });
+    ledger.recordUsage('one', former, { usage: undefined, mode: 'compact', status: 529 });
+    const statuses = ledger.conversation('one')?.recent.map(({ bytes, status }) => [bytes, status]);
+    expect(statuses).toEqual([
+      [9, 529],
+      [10, 200],
+    ]);
   });
 
   it('tells of a conversation that it forgets', () => {

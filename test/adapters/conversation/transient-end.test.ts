@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { Compactor } from '../../../src/main/compactor.js';
+import type { Session } from '../../../src/main/session.js';
+import { ownConversations } from '../../support/own-conversations.js';
+import type { OwnConversations } from '../../support/own-conversations.js';
+import {
+  answer,
+  assistant,
+  call,
+  PLAIN_MESSAGE_FORMAT,
+  system,
+  user,
+} from '../../support/plain-message-format.js';
+import type { PlainMessage } from '../../support/plain-message-format.js';
+
+let compactor: Compactor;
+let sessions: Session[];
+
+beforeEach(() => {
+  compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' });
+  sessions = [];
+});
+
+afterEach(() => compactor.close());
+
+function conversationsOfTest(): OwnConversations<PlainMessage> {
+  return ownConversations(compactor, PLAIN_MESSAGE_FORMAT, {
+    edits: 'every-turn',
+    onSession: (session) => sessions.push(session),
+  });
+}
+
+/** A call of a file tool and its answer. */
+function use(id: string, name: 'read_file' | 'write_file', path: string): readonly PlainMessage[] {
+  return [assistant(call(id, name, { file_path: path })), answer(id, name, `${name} ${path}`)];
+}
+
+const start = [system('be brief'), user('go'), ...use('1', 'read_file', 'a.ts')];
+const write = use('2', 'write_file', 'a.ts');
+/** What is left of `start` and `write`: the write supersedes the read. */
+const compacted = [start[0], start[1], ...write];
+
+describe('a message at the end that does not stay', () => {
+  it.each([undefined, 'x'])(
+    'goes on in one session when the message at the end is another one in each call (named %s)',
+    async (conversationId) => {
+      const conversations = conversationsOfTest();
+      const passing = (at: number): PlainMessage => user(`it is ${at} o'clock`);
+      const steps = [
+        start.slice(0, 2),
+        start,
+        [...start, assistant('so'), user('on')],
+        [...start, assistant('so'), user('on'), ...write],
+        [...start, assistant('so'), user('on'), ...write, ...use('3', 'write_file', 'b.ts')],
+      ];
+      const left = [start[0], start[1], assistant('so'), user('on'), ...write];
+      const expected = [...steps.slice(0, 3), left, [...left, ...use('3', 'write_file', 'b.ts')]];
+      for (const [at, step] of steps.entries()) {
+        const sent = await conversations.compact([...step, passing(at)], { conversationId });
+        expect(sent).toEqual([...expected[at]!, passing(at)]);
+        if (at < 3) continue;
+        // The session is not begun anew in each call: what it was told stays told.
+        expect(sessions[0]?.history.additions).toBe(at === 3 ? 9 : 11);
+      }
+      expect(sessions).toHaveLength(1);
+      expect(conversations.report()[0]).toMatchObject({ givenMessages: 11, sentMessages: 9 });
+    },
+  );
+
+  it('is taken in once it has stayed', async () => {
+    const conversations = conversationsOfTest();
+    await conversations.compact([...start, user('now')]);
+    await conversations.compact([...start, assistant('so'), user('then')]);
+    const stayed = [...start, assistant('so'), user('then'), assistant('yes')];
+    await conversations.compact(stayed);
+    expect(sessions).toHaveLength(1);
+    expect(sessions[0]?.history.getAll().at(-2)).toMatchObject({ speaker: 'human' });
+    await conversations.compact([...stayed, user('again')]);
+    expect(sessions[0]?.history.getAll().at(-1)).toMatchObject({ speaker: 'human' });
+    expect(await conversations.compact([...stayed, user('again'), ...write])).toEqual([
+      ...start.slice(0, 2),
+      ...stayed.slice(4),
+      user('again'),
+      ...write,
+    ]);
+  });
+
+  it('is known, too, where the host goes on from what it got', async () => {
+    const conversations = conversationsOfTest();
+    const got = await conversations.compact([...start, ...write, user('now')]);
+    expect(got).toEqual([...compacted, user('now')]);
+    const next = [...got.slice(0, -1), assistant('so'), user('then')];
+    expect(await conversations.compact(next)).toEqual(next);
+    expect(sessions).toHaveLength(1);
+  });
+});
