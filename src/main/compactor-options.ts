@@ -26,8 +26,8 @@ export interface CompactorOptions {
    */
   readonly preset?: 'specification' | undefined;
   /**
-   * Tokens that the model accepts, or a function that returns it for the model names it knows. A limit named by the provider
-   * overrides the function. @default by the model's name, if sessions are told of it, or as the provider has said; 128_000 for
+   * Tokens that the model accepts, or a function that returns it for the model names it knows. A lower limit named by the provider
+   * applies instead. @default by the model's name, if sessions are told of it, or as the provider has said; 128_000 for
    * an unknown model, and 200_000 with the preset `specification`
    */
   readonly contextLimit?: number | ((modelName: string) => number | undefined) | undefined;

@@ -3,10 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
-import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
 import { withoutUndefined } from '../shared/json.js';
-import { assertString, assertTokens } from '../shared/misuse.js';
+import { assertString } from '../shared/misuse.js';
 import { ANY_TOOL, DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
@@ -98,7 +97,8 @@ export interface Compactor extends AsyncDisposable {
 }
 
 /**
- * Creates a compactor. Threads start with the first work for them and do not keep the process alive.
+ * Creates a compactor. Threads start with the first work for them and do not keep the process alive; a summary that is being
+ * written does, until `close`.
  *
  * @throws TypeError if `options` is not an object; RangeError naming each invalid option.
  */
@@ -152,7 +152,6 @@ class ThreadedCompactor implements Compactor {
     assertSessionId(sessionId);
     const removalLogPath = removalLogPathOf(options, sessionId);
     const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
-    if (overheadTokens !== undefined) assertTokens('overheadTokens', overheadTokens);
     const config = this.#configure({ ...options, removalLogPath });
     let session: Session | undefined;
     /** Fallbacks reported while the history moves in, before anyone can listen to the session. */
@@ -192,7 +191,6 @@ class ThreadedCompactor implements Compactor {
     const defaults = sessionDefaults(preset);
     const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
     const densityOptions = { workspaceRoot, ...defaults.density, ...options.density };
-    if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const model = new SessionModel({
       limits: this.#limits,

@@ -2,6 +2,7 @@
 
 import type { IContent } from '../shared/content.js';
 import { assertDensityOptions } from '../shared/density-options.js';
+import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import { DEFAULT_SHRINK } from '../shared/density/rules/shrink.js';
 import { withoutUndefined } from '../shared/json.js';
@@ -10,11 +11,13 @@ import {
   assertFunction,
   assertKnownOptions,
   assertString,
+  assertTokens,
   copyOfArray,
   readOptions,
 } from '../shared/misuse.js';
 import type { OptionsElsewhere } from '../shared/misuse.js';
 import { agentPreset } from './formats/presets.js';
+import { completeEditOptions } from './preflight/edit-options.js';
 import type { EditOptions } from './preflight/edit-options.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
 import type { DensityOptions } from './settings/session-config.js';
@@ -72,13 +75,15 @@ const CHECKS: Readonly<Record<keyof SessionOptions, Check | null>> = {
   state: null,
   sessionId: null,
   density: null,
-  removalLogDirectory: assertString,
+  removalLogDirectory: assertDirectory,
   removalLogPath: assertString,
   canRecall: assertBoolean,
   activeTodos: assertFunction,
   now: assertFunction,
   compactByProvider: assertFunction,
-  overheadTokens: null,
+  overheadTokens: (name, value) => {
+    assertTokens(name, value as number);
+  },
   edits: null,
   minReclaimTokens: null,
   cacheTtlMs: null,
@@ -102,10 +107,15 @@ export const ELSEWHERE: OptionsElsewhere = {
   'the `settings` of createCompactor': SETTING_KEYS,
 };
 
+function assertDirectory(name: string, value: unknown): void {
+  assertString(name, value);
+  if (value === '') throw new TypeError(`Expected ${name} to be the path of a directory.`);
+}
+
 /**
- * Reads a session's options and validates those that are not validated elsewhere.
+ * Reads a session's options and validates those that need nothing but themselves to be judged.
  *
- * @throws TypeError for options of a wrong type.
+ * @throws TypeError for options of a wrong type; RangeError for unknown options and values.
  */
 export function readSessionOptions(given: SessionOptions): SessionOptions {
   const options = readOptions('session options', given);
@@ -114,6 +124,7 @@ export function readSessionOptions(given: SessionOptions): SessionOptions {
     const value = options[name as keyof SessionOptions];
     if (value !== undefined) check?.(name, value);
   }
+  completeEditOptions(options);
   const history =
     options.history === undefined
       ? undefined
@@ -122,13 +133,11 @@ export function readSessionOptions(given: SessionOptions): SessionOptions {
   const density = readOptions('density', options.density);
   assertKnownOptions('density', { ...density }, DENSITY_OPTIONS);
   assertDensityOptions('density', density);
+  if (density.workingSet !== undefined) assertWorkingSetRules(density.workingSet);
   return { ...options, history, density: withoutUndefined(density) };
 }
 
-/**
- * Returns the path of a session's removal log, if it has one. @throws TypeError if both a file and a directory are given, or
- * the directory is empty.
- */
+/** Returns the path of a session's removal log, if it has one. @throws TypeError if both a file and a directory are given. */
 export function removalLogPathOf(
   { removalLogPath, removalLogDirectory }: SessionOptions,
   sessionId: string,
@@ -136,9 +145,6 @@ export function removalLogPathOf(
   if (removalLogDirectory === undefined) return removalLogPath;
   if (removalLogPath !== undefined) {
     throw new TypeError('Expected removalLogDirectory or removalLogPath, got both.');
-  }
-  if (removalLogDirectory === '') {
-    throw new TypeError('Expected removalLogDirectory to be the path of a directory.');
   }
   return removalLogPathIn(removalLogDirectory, sessionId);
 }

@@ -67,7 +67,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   #underWay: Promise<unknown> = Promise.resolve();
   #queued = 0;
 
-  /** @throws TypeError or RangeError for an invalid overhead. */
+  /** @throws TypeError for anything but the parts that `createSession` makes. */
   constructor(options: SessionInit) {
     if (!(isObject(options) && isInstance(options.history, HistoryService)))
       throw new TypeError('Expected the parts of a session; make one with `createSession`.');
@@ -115,8 +115,8 @@ export class Session extends SafeEmitter<SessionEvents> {
    *
    * @param promptId names the turn in logs and telemetry; `source` names the caller
    * @param pendingTokens what the request holds besides history and overhead, in the model's own tokens
-   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`; `REMOVAL_LOG_WRITE_FAILED` if the history
-   *   does not fit without an edit that cannot be recorded.
+   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`; CtxfoldError `CLOSED`,
+   *   `TOKEN_COUNT_FAILED`, or `REMOVAL_LOG_WRITE_FAILED` if the history does not fit without an edit that cannot be recorded.
    */
   ensureCompressionBeforeSend(
     promptId: string,

@@ -21,6 +21,12 @@ export interface ToolCallBlock {
    * removes the first and keeps another.
    */
   readonly parallelGroup?: string;
+  /**
+   * Whether its parameters must stay as they are, for example because a signature covers them: no density pass shortens them.
+   *
+   * @default false
+   */
+  readonly hasFixedParameters?: boolean;
 }
 
 export interface ToolResponseBlock {

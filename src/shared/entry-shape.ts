@@ -22,7 +22,7 @@ const SHAPES: Readonly<Record<ContentBlock['type'], readonly Field[]>> = {
   text: fields({ text: 'string' }),
   tool_call: fields(
     { id: 'string', name: 'string' },
-    { description: 'string', parallelGroup: 'string' },
+    { description: 'string', parallelGroup: 'string', hasFixedParameters: 'boolean' },
   ),
   tool_response: fields(
     { callId: 'string', toolName: 'string' },

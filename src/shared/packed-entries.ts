@@ -48,7 +48,7 @@ export const BLOCK_BIT = {
   second: 1,
   /** Has a third text: the file name of a media block. */
   third: 2,
-  /** Encrypted reasoning, or media as base64. */
+  /** Encrypted reasoning, media as base64, or a call with fixed parameters. */
   sealed: 4,
   partial: 8,
   complete: 16,

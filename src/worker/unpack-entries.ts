@@ -170,8 +170,11 @@ class PackedReader {
       case 'tool_call': {
         const [id, name] = [this.#uncounted(), this.#text()];
         const parameters = this.#payload(bits);
-        if (!has(BLOCK_BIT.second)) return { type, id, name, parameters };
-        return { type, id, name, parameters, parallelGroup: this.#uncounted() };
+        return {
+          ...{ type, id, name, parameters },
+          ...(has(BLOCK_BIT.second) && { parallelGroup: this.#uncounted() }),
+          ...(has(BLOCK_BIT.sealed) && { hasFixedParameters: true }),
+        };
       }
       case 'tool_response': {
         const [callId, toolName] = [this.#uncounted(), this.#text()];

@@ -1,6 +1,7 @@
 // Texts of writes that are spent, in the messages of each SDK: they leave, and the calls stay whole.
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { ModelMessage } from 'ai';
 import { afterAll, describe, expect, it } from 'vitest';
 import { messageCompactor as aiSdkCompactor } from '../../src/ai-sdk.js';
@@ -9,6 +10,8 @@ import { messageCompactor as anthropicCompactor } from '../../src/anthropic.js';
 
 import { contentsCompactor } from '../../src/google.js';
 import { createCompactor } from '../../src/index.js';
+import type { Session } from '../../src/index.js';
+import { messageCompactor as langchainCompactor } from '../../src/langchain.js';
 import { DEFAULT_WORKING_SET } from '../../src/density.js';
 import { chatCompactor, inputCompactor } from '../../src/openai.js';
 
@@ -139,5 +142,44 @@ describe('a call whose edit has replaced its text', () => {
     const given = [{ role: 'user', content: 'Fix it.' } as const, call(EDIT), ...rest];
     const sent = await inputCompactor(compactor, OPTIONS)(given);
     expect(sent).toEqual([given[0], call(EDITED), ...rest]);
+  });
+});
+
+describe('a call whose arguments cannot be changed', () => {
+  const chat = (call: object): readonly object[] => [
+    { role: 'user', content: 'Fix it.' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'c1', content: 'done' },
+    { role: 'assistant', content: 'Next.' },
+    { role: 'user', content: 'Go on.' },
+  ];
+  const name = 'Edit';
+  it.each<[string, (typeof chatCompactor)[], readonly object[]]>([
+    [
+      'any of LangChain',
+      [langchainCompactor as never],
+      [
+        new HumanMessage('Fix it.'),
+        new AIMessage({ content: '', tool_calls: [{ id: 'c1', name, args: EDIT }] }),
+        new ToolMessage({ tool_call_id: 'c1', name, content: 'done' }),
+        new AIMessage('Next.'),
+        new HumanMessage('Go on.'),
+      ],
+    ],
+    [
+      'one that Gemini has signed',
+      [chatCompactor],
+      chat({
+        ...{ id: 'c1', type: 'function', function: { name, arguments: JSON.stringify(EDIT) } },
+        extra_content: { google: { thought_signature: 's' } },
+      }),
+    ],
+  ])('is counted as it is sent: %s', async (_, [make], given) => {
+    let session: Session | undefined;
+    const onSession = (of: Session): void => void (session = of);
+    const sent = await make!<object>(compactor, { ...OPTIONS, onSession })(given);
+    expect(sent.every((message, at) => message === given[at])).toBe(true);
+    const costs = session!.costs();
+    expect(costs.sentTokens).toBe(costs.uncompacted.sentTokens);
   });
 });

@@ -190,7 +190,7 @@ function callsOf(history: readonly IContent[], root: string): readonly Call[] {
       kind,
       paths: files.map((path) => resolve(root, path)),
       lines,
-      spendable: kind === 'write' ? naiveSpendable(call) : 0,
+      spendable: kind === 'write' && call.hasFixedParameters !== true ? naiveSpendable(call) : 0,
       text: isTold ? undefined : `${call.name} ${JSON.stringify(command ?? call.parameters)}`,
     };
   });

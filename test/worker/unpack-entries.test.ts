@@ -53,6 +53,7 @@ const block: fc.Arbitrary<ContentBlock> = fc
     fc.record({
       ...{ type: fc.constant('tool_call'), id: text, name: text, parameters: payload },
       ...{ parallelGroup: optional, description: optional },
+      hasFixedParameters: fc.constantFrom(true, undefined),
     }),
     fc.record({
       ...{ type: fc.constant('tool_response'), callId: text, toolName: text, result: payload },

@@ -8,6 +8,7 @@ import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { optionsReasoning, isOfGemini } from '../format/options-reasoning.js';
 import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../format/blocks.js';
 import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
+import { fixedIf } from '../format/placed.js';
 import type { ApprovedCalls, SdkMessage } from './sdk-message.js';
 import { textIn } from './sdk-message.js';
 import { mediaTypeOf, readToolOutput } from './tool-output.js';
@@ -110,7 +111,8 @@ function readMedia(part: JsonRecord): ContentBlock | undefined {
 function readCall(part: JsonRecord, where: string): ContentBlock {
   if (part['providerExecuted'] === true) return opaque(part);
   const id = textIn(part, 'toolCallId', where);
-  return toolCall(id, textIn(part, 'toolName', where), part['input']);
+  const call = toolCall(id, textIn(part, 'toolName', where), part['input']);
+  return { ...call, ...fixedIf(isSigned(part)) };
 }
 
 function readResult(part: JsonRecord, where: string): ContentBlock {

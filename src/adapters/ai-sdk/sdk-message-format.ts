@@ -183,10 +183,7 @@ function stripOptionsReasoning<Holder extends SdkMessage | SdkPart>(holder: Hold
 
 function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {
   if (edit.type === 'text') return { ...part, ...textPart(edit.text) };
-  if (edit.type === 'tool_call') {
-    // A signature covers the call's input, which must stay unchanged.
-    return isSigned(part) ? part : { ...part, ...{ input: edit.parameters } };
-  }
+  if (edit.type === 'tool_call') return { ...part, ...{ input: edit.parameters } };
   const { output, toolName }: JsonRecord = part;
   if (edit.type !== 'tool_response' || !isRecord(output)) return part;
   return { ...part, output: rewriteToolOutput(output, edit.result, toolName) } as SdkPart;

@@ -1,5 +1,6 @@
 // The newest request of a conversation, and what the provider says about it: the usage with its answer, or that it was too long.
 
+import { tellHost } from '../../main/host/ask-host.js';
 import type { Logger } from '../../main/host/logger.js';
 import { refusedLength } from '../../main/models/model-limits.js';
 import type { Session } from '../../main/session.js';
@@ -38,6 +39,8 @@ export class LastRequest {
   #length = 0;
   /** How many of the first messages are as in the last answered request, if an edit has changed one behind them. */
   #unchanged = Infinity;
+  /** Reports what a callback of the call threw or rejected with. */
+  #warn: (thrown: unknown) => void = () => undefined;
 
   get call(): CompactCall {
     return this.#call;
@@ -64,7 +67,10 @@ export class LastRequest {
     this.#awaitsUsage = call.answerUsage !== undefined;
     this.#wasAnswered = this.#isAnswered;
     this.#isAnswered = false;
-    call.answerUsage?.((usage) => {
+    this.#warn = (thrown) => {
+      logger.warn('a callback of a call failed', { error: asError(thrown) });
+    };
+    const take = (usage: CompactCall): void => {
       if (this.#call !== call) return;
       this.#awaitsUsage = false;
       this.#refusal = usage.refusal ?? this.#refusal;
@@ -75,7 +81,8 @@ export class LastRequest {
         // Usage is optional and the answer is there, so a failure to report usage must not fail the call.
         logger.warn('the usage of an answer is ignored', { error: asError(thrown) });
       }
-    });
+    };
+    tellHost(() => call.answerUsage?.(take), this.#warn);
   }
 
   /**
@@ -107,7 +114,7 @@ export class LastRequest {
     if (last === undefined) return returned;
     const isInPlace = returned[this.#unchanged - 1] === last;
     const index = isInPlace ? this.#unchanged : returned.lastIndexOf(last) + 1;
-    if (index > 0) this.#call.keepsCacheBefore?.(index);
+    if (index > 0) tellHost(() => this.#call.keepsCacheBefore?.(index), this.#warn);
     return returned;
   }
 

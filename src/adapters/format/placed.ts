@@ -36,6 +36,11 @@ export function groupOfCalls(
   return signed[0] === true && signed.includes(false) ? { parallelGroup: `#${step}` } : {};
 }
 
+/** Marks a call whose parameters cannot be changed. A signature covers them, or a format has no way to. */
+export function fixedIf(isFixed: boolean): Pick<ToolCallBlock, 'hasFixedParameters'> {
+  return isFixed ? { hasFixedParameters: true } : {};
+}
+
 export function textsOf(blocks: readonly ContentBlock[]): readonly string[] {
   return blocks.flatMap((block) => (block.type === 'text' ? block.text : []));
 }

@@ -29,11 +29,10 @@ function rewriteContent(given: Content, edits: PartEdits): Content {
 }
 
 function rewritePart(part: Part, block: ContentBlock): Part {
-  const { functionCall, functionResponse, thoughtSignature } = part;
+  const { functionCall, functionResponse } = part;
   if (block.type === 'text') return { ...part, text: block.text };
   if (block.type === 'tool_call') {
-    // A signed call is not edited, because the signature covers it.
-    if (!functionCall || thoughtSignature !== undefined) return part;
+    if (!functionCall) return part;
     return { ...part, functionCall: { ...functionCall, args: asRecord(block.parameters) ?? {} } };
   }
   if (block.type !== 'tool_response' || !functionResponse) return part;

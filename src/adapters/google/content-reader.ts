@@ -10,7 +10,7 @@ import { answerBlock } from '../format/blocks.js';
 import { CallPairing } from '../format/call-pairing.js';
 import type { ToolUseName } from '../format/call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
-import { groupOfCalls, placed } from '../format/placed.js';
+import { fixedIf, groupOfCalls, placed } from '../format/placed.js';
 import { plainData } from '../format/plain-data.js';
 import { isEmptyPart, mediaTokensOf, opaquePart, readOutcome, readPart } from './read-part.js';
 import type { PartFields } from './read-part.js';
@@ -99,7 +99,7 @@ export class ContentReader implements MessageReader<Content> {
       }
       const name = asText(functionCall['name']) ?? '';
       const call = toolCall(id, name, functionCall['args'] ?? {});
-      return placed({ ...call, ...group }, index, at);
+      return placed({ ...call, ...group, ...fixedIf(isSigned(part)) }, index, at);
     });
   }
 }

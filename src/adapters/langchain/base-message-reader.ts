@@ -9,7 +9,7 @@ import { payloadText } from '../../shared/tokens/content-text.js';
 import { CallPairing } from '../format/call-pairing.js';
 import { answerBlock, opaqueBlockOf } from '../format/blocks.js';
 import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
-import { groupOfCalls, placed } from '../format/placed.js';
+import { fixedIf, groupOfCalls, placed } from '../format/placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { plainData } from '../format/plain-data.js';
 import {
@@ -122,7 +122,8 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     origin: readonly [number, number],
   ): PlacedBlock {
     const blockId = this.#pairing.call({ id, name }, origin);
-    return { ...toolCall(blockId, name, parameters ?? {}), origin };
+    // A message states a call in five places, in the form of whichever integration made it.
+    return { ...toolCall(blockId, name, parameters ?? {}), ...fixedIf(true), origin };
   }
 
   #readTool(message: MessageFields, index: number): PlacedBlock {

@@ -15,7 +15,7 @@ import type {
   Reading,
 } from '../format/message-format.js';
 import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
-import { groupOfCalls, joinTexts, placed, placedInOrder } from '../format/placed.js';
+import { fixedIf, groupOfCalls, joinTexts, placed, placedInOrder } from '../format/placed.js';
 import { editedContent } from '../format/part-edits.js';
 import { plainData, spreadable } from '../format/plain-data.js';
 import { reasoningOfHosted } from '../request/claude-reasoning.js';
@@ -196,7 +196,7 @@ function readCall(value: unknown, where: string): ContentBlock {
   if (name === undefined) throw new TypeError(`Expected a tool call with a name at ${where}.`);
   const parameters =
     called === custom ? { input: custom?.['input'] ?? '' } : callArguments(called?.['arguments']);
-  return toolCall(id, name, parameters);
+  return { ...toolCall(id, name, parameters), ...fixedIf(isSigned(call)) };
 }
 
 function withContent<Message extends ChatMessage>(message: Message, content: unknown): Message {
@@ -243,13 +243,9 @@ function isSigned(call: unknown): boolean {
   return asFilledText(google?.['thought_signature']) !== undefined;
 }
 
-/**
- * Replaces the arguments of a call: JSON text, an object for Ollama, or the text input of a custom tool. Returns a signed call
- * unchanged, because the signature covers the arguments.
- */
+/** Replaces the arguments of a call: JSON text, an object for Ollama, or the text input of a custom tool. */
 function withArguments<Call>(call: Call, parameters: unknown): Call {
   const fields = asRecord(call) ?? {};
-  if (isSigned(call)) return call;
   const [called, custom] = [asRecord(fields['function']), asRecord(fields['custom'])];
   if (called !== undefined) {
     const isText = typeof called['arguments'] === 'string';

@@ -4,7 +4,7 @@ import type OpenAI from 'openai';
 import type { Compactor } from '../../main/compactor.js';
 import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
-import { checkedCall, checkedFields, checkedReasoning } from '../request/call-arguments.js';
+import { checkedCall, checkedFields } from '../request/call-arguments.js';
 import { asRecord } from '../../shared/json.js';
 import { isArray } from '../../shared/misuse.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
@@ -74,8 +74,7 @@ function beginsWithAnswer(items: readonly unknown[]): boolean {
 }
 
 /** Refuses all policies but `keep`: they remove reasoning, at the latest when the history is compressed. */
-function assertKeepsReasoning(given: AdapterOptions['reasoning']): void {
-  const reasoning = checkedReasoning(given) ?? 'keep';
+function assertKeepsReasoning(reasoning: AdapterOptions['reasoning'] = 'keep'): void {
   if (reasoning === 'keep') return;
   throw new RangeError(
     `Expected 'keep' as reasoning, got '${reasoning}': OpenAI refuses items without the ` +

@@ -14,7 +14,6 @@ import type { OpenCodeMessage, OpenCodePart } from './stored-message.js';
 import {
   callPart,
   optionsReasoningPart,
-  isSigned,
   resultPart,
   StoredMessageReader,
 } from './stored-message-reader.js';
@@ -65,7 +64,7 @@ function rewritePart(part: OpenCodePart, edit: ContentBlock | undefined): OpenCo
     const changed = { text: edit.text, metadata: undefined };
     return { ...part, ...changed };
   }
-  if (edit?.type !== 'tool_call' || isSigned(fieldsOf(part))) return part;
+  if (edit?.type !== 'tool_call') return part;
   return withState(part, { input: asRecord(edit.parameters) ?? {} });
 }
 

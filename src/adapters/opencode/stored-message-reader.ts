@@ -13,7 +13,7 @@ import {
   isOfGemini,
 } from '../format/options-reasoning.js';
 import { mediaTokensIn } from '../format/opaque-tokens.js';
-import { groupOfCalls, placed } from '../format/placed.js';
+import { fixedIf, groupOfCalls, placed } from '../format/placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { plainData } from '../format/plain-data.js';
 import { isSentByAssistant, isSentByUser, isUnsentAnswer, outcomeOf } from './stored-message.js';
@@ -64,7 +64,8 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
         const use = { id: asText(part['callID']), name };
         const id = this.#pairing.call(use, [index, callPart(at)]);
         const call = toolCall(id, name, asRecord(part['state'])?.['input'] ?? {});
-        answer.push(placed({ ...call, ...group }, index, callPart(at)));
+        const block = { ...call, ...group, ...fixedIf(isSigned(part)) };
+        answer.push(placed(block, index, callPart(at)));
         this.#pairing.answer(use, [index, resultPart(at)], true);
         results.push(placed(readResult(part, id, name), index, resultPart(at)));
       }
@@ -127,7 +128,7 @@ function readResult(part: JsonRecord, callId: string, toolName: string): Content
 }
 
 /** Whether a tool part has Gemini's signature. */
-export function isSigned({ metadata }: JsonRecord): boolean {
+function isSigned({ metadata }: JsonRecord): boolean {
   const google = asRecord(asRecord(metadata)?.['google']);
   return google?.['thoughtSignature'] !== undefined || optionsReasoning(metadata).some(isOfGemini);
 }

@@ -48,7 +48,7 @@ function rewritePart(part: PiPart, edit: ContentBlock): PiPart | null {
     const { textSignature: _, ...fields } = part as PiPart & { readonly textSignature?: string };
     return { ...fields, ...textPart(edit.text) };
   }
-  if (edit.type !== 'tool_call' || 'thoughtSignature' in part) return part;
+  if (edit.type !== 'tool_call') return part;
   const changed = { arguments: asRecord(edit.parameters) ?? {} };
   return { ...part, ...changed };
 }

@@ -8,7 +8,7 @@ import { answerBlock, mediaBlock, opaqueBlockOf, thinkingBlock } from '../format
 import { CallPairing } from '../format/call-pairing.js';
 import { estimateOpaqueTokens, mediaTokensIn } from '../format/opaque-tokens.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
-import { groupOfCalls, placed, placedInOrder } from '../format/placed.js';
+import { fixedIf, groupOfCalls, placed, placedInOrder } from '../format/placed.js';
 import { plainData } from '../format/plain-data.js';
 import { isUnsent, resultText } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
@@ -86,7 +86,8 @@ export class AgentMessageReader implements MessageReader<PiMessage> {
       if (part['type'] !== 'toolCall') return placed(readPart(part), index, at);
       const name = asText(part['name']) ?? '';
       const id = this.#pairing.call({ id: asText(part['id']), name }, [index, at]);
-      return placed({ ...toolCall(id, name, part['arguments'] ?? {}), ...group }, index, at);
+      const call = toolCall(id, name, part['arguments'] ?? {});
+      return placed({ ...call, ...group, ...fixedIf(isSigned(part)) }, index, at);
     });
     return { speaker: 'ai', blocks };
   }

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import type { Compactor } from '../../main/compactor.js';
 import { COMPACTOR_OPTIONS } from '../../main/compactor-options.js';
-import { ELSEWHERE } from '../../main/session-options.js';
+import { ELSEWHERE, readSessionOptions } from '../../main/session-options.js';
 import type { SessionOptions } from '../../main/session-options.js';
 import { isLogger, SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
@@ -12,7 +12,6 @@ import type { CompactMessages } from '../format/provider-compaction.js';
 import type { OddUsage } from '../../main/preflight/session-events.js';
 import type { Session } from '../../main/session.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
-import { assertDensityOptions } from '../../shared/density-options.js';
 import { assertKnownOptions } from '../../shared/misuse.js';
 
 /** Options passed to the sessions of an adapter. */
@@ -112,7 +111,7 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const bySession = z.optional(z.unknown());
 
-/** Checks of the adapter's own options. The session checks those that are passed to it. */
+/** Checks of the adapter's own options. `readSessionOptions` checks those that are passed to sessions. */
 const CHECKS = {
   edits: bySession,
   minReclaimTokens: bySession,
@@ -122,13 +121,13 @@ const CHECKS = {
   overheadTokens: bySession,
   removalLogDirectory: bySession,
   canRecall: bySession,
+  activeTodos: bySession,
   onError: z.optional(z.enum(['send-uncompacted', 'throw'])),
   maxConversations: z.optional(z.int().check(z.gte(1))),
   removalLogPath: z.optional(
     z.undefined('Adapters name the files themselves; give removalLogDirectory'),
   ),
   onSession: z.optional(z.custom(isFunction, 'Expected a function')),
-  activeTodos: z.optional(z.custom(isFunction, 'Expected a function')),
   logger: z.optional(z.custom(isLogger, 'Expected an object with debug, warn and error')),
 } satisfies Record<keyof AdapterOptions | 'removalLogPath', z.ZodMiniType>;
 
@@ -191,18 +190,19 @@ export function loggerOf(compactor: Compactor, { logger }: AdapterOptions = {}):
   return safeLogger(logger ?? (compactor as Partial<Compactor>).logger ?? SILENT_LOGGER);
 }
 
-/** Checks options and fills in defaults. @throws RangeError naming each invalid option. */
+/** Checks options and fills in defaults. @throws TypeError or RangeError naming the invalid option. */
 export function completeAdapterOptions(
   compactor: Compactor,
   options: AdapterOptions,
 ): CompleteAdapterOptions {
   assertAdapterOptions(options);
-  if (options.density !== undefined) assertDensityOptions('density', options.density);
   parseOptions('adapter options', OPTIONS_SCHEMA, options);
-  return {
+  const complete = {
     ...options,
     onError: options.onError ?? 'send-uncompacted',
     maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
     logger: loggerOf(compactor, options),
   };
+  readSessionOptions(optionsOfSession(complete));
+  return complete;
 }

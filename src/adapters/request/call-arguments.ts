@@ -3,6 +3,7 @@
 import { checkedReport } from '../../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
+import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
 import { assertKnownOptions, assertTokens } from '../../shared/misuse.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { CompactCall } from './adapter-options.js';
@@ -83,7 +84,9 @@ const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
   answerUsage: isFunction,
   keepsCacheBefore: isFunction,
   compactByProvider: isFunction,
-  reasoning: checkedReasoning,
+  reasoning: (value) => {
+    completeEditOptions({ reasoning: value as ReasoningPolicy });
+  },
   refusal: () => undefined,
 };
 
@@ -115,17 +118,6 @@ export function checkedCall(given: unknown): CompactCall {
   const report = usageReportOf(call);
   if (report !== undefined) checkedReport(report);
   return call;
-}
-
-/**
- * Returns the reasoning policy, if one was given.
- *
- * @throws TypeError or RangeError if it is invalid
- */
-export function checkedReasoning(reasoning: unknown): CompactCall['reasoning'] {
-  const policy = reasoning as CompactCall['reasoning'];
-  if (policy !== undefined) completeEditOptions({ reasoning: policy });
-  return policy;
 }
 
 type Usage = Pick<

@@ -34,6 +34,17 @@ export function askHost<Answer>(
   throw failed(`${name} returned ${kindOf(answer)}, which is not what it has to.`);
 }
 
+/** Calls a function of the host for its effect only, and reports what it throws or rejects with. */
+export function tellHost(tell: () => unknown, report: (thrown: unknown) => void): void {
+  try {
+    const returned = tell();
+    // An unhandled rejection would end the process.
+    if (types.isPromise(returned)) returned.catch(report);
+  } catch (thrown) {
+    report(thrown);
+  }
+}
+
 const MAX_MESSAGE_LENGTH = 300;
 
 /** Returns a copy of an error with its name, message and stack only: SDK errors carry whole requests, which must not be logged. */

@@ -3,7 +3,7 @@
 /// <reference types="node" preserve="true" />
 
 import { EventEmitter } from 'node:events';
-import { types } from 'node:util';
+import { tellHost } from './ask-host.js';
 import type { Logger } from './logger.js';
 
 /** An `EventEmitter` whose listeners cannot break the caller of `notify`. */
@@ -23,12 +23,7 @@ export class SafeEmitter<
       this.#logger.error(`a listener of '${name}' failed`, { error });
     };
     for (const listener of this.rawListeners(name as never)) {
-      try {
-        const returned: unknown = Reflect.apply(listener, this, details);
-        if (types.isPromise(returned)) returned.catch(report);
-      } catch (error) {
-        report(error);
-      }
+      tellHost(() => Reflect.apply(listener, this, details), report);
     }
   }
 }

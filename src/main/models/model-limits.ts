@@ -1,7 +1,8 @@
 // What models accept, by name: context limits (configured, named by the provider, given by the host, from a table, or a
 // conservative guess), and their rules for reasoning.
 
-import { withoutContent } from '../host/ask-host.js';
+import { CtxfoldError } from '../../shared/errors.js';
+import { askHost } from '../host/ask-host.js';
 import type { Logger } from '../host/logger.js';
 import { plainModelName } from './model-name.js';
 
@@ -24,6 +25,7 @@ export class ModelLimits {
   readonly #logger: Logger;
   readonly #learned = new Map<string, number>();
   readonly #warned = new Set<string | undefined>();
+  #hasWarnedOfHost = false;
 
   /** @param given the host's option @default looked up by model */
   constructor(given: ContextLimit | undefined, logger: Logger) {
@@ -65,16 +67,21 @@ export class ModelLimits {
     return limit;
   }
 
-  /** The host's number, or its function's. A throw or an invalid answer counts as no answer, so that the turn continues. */
+  /**
+   * The host's number, or its function's. A throw or an invalid answer counts as no answer, so that the turn continues; the logger
+   * is told once, because a turn asks several times.
+   */
   #hostLimit(modelName: string | undefined): number | undefined {
     const ask = this.#given;
-    if (typeof ask === 'number') return ask;
-    if (typeof ask !== 'function' || modelName === undefined) return undefined;
+    if (typeof ask !== 'function') return ask;
+    if (modelName === undefined) return undefined;
     try {
-      const tokens: unknown = ask(modelName);
-      return Number.isSafeInteger(tokens) && Number(tokens) > 0 ? Number(tokens) : undefined;
-    } catch (thrown) {
-      this.#logger.warn('contextLimit threw', { error: withoutContent(thrown) });
+      return askHost('contextLimit', () => ask(modelName), failedHost, limitAnswered) ?? undefined;
+    } catch (error) {
+      if (!this.#hasWarnedOfHost) {
+        this.#logger.warn('contextLimit gave no limit; that of the model applies', { error });
+      }
+      this.#hasWarnedOfHost = true;
       return undefined;
     }
   }
@@ -89,6 +96,16 @@ export class ModelLimits {
       { modelName, contextLimit: UNKNOWN_CONTEXT_LIMIT },
     );
   }
+}
+
+function failedHost(message: string, options?: ErrorOptions): Error {
+  return new CtxfoldError(message, 'CALLBACK_FAILED', options);
+}
+
+/** Reads what the host's function returned: `null` if it knows no limit, `undefined` if the answer is invalid. */
+function limitAnswered(answer: unknown): number | null | undefined {
+  if (answer === undefined) return null;
+  return Number.isSafeInteger(answer) && Number(answer) > 0 ? Number(answer) : undefined;
 }
 
 const BINDING =

@@ -118,8 +118,11 @@ function packBlock(block: ContentBlock): boolean {
       push(bitIf(block.encryptedContent !== undefined, BLOCK_BIT.sealed));
       return pushText(block.thought);
     case 'tool_call': {
-      const { id, name, parameters, parallelGroup } = block;
-      push(bitIf(parallelGroup !== undefined, BLOCK_BIT.second));
+      const { id, name, parameters, parallelGroup, hasFixedParameters } = block;
+      push(
+        bitIf(parallelGroup !== undefined, BLOCK_BIT.second) |
+          bitIf(hasFixedParameters === true, BLOCK_BIT.sealed),
+      );
       return (
         pushText(id) && pushText(name) && pushPayload(parameters) && pushOptional(parallelGroup)
       );

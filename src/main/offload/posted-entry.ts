@@ -47,7 +47,7 @@ const POSTED: {
   code: ['code', 'language'],
   media: ['mimeType', 'encoding', 'caption', 'filename'],
   thinking: ['thought'],
-  tool_call: ['id', 'name', 'parameters', 'parallelGroup'],
+  tool_call: ['id', 'name', 'parameters', 'parallelGroup', 'hasFixedParameters'],
   tool_response: ['callId', 'toolName', 'result', 'error', 'isComplete', 'mediaTokens'],
   opaque: ['kind', 'tokens', 'callId'],
 };

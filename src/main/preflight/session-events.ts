@@ -70,7 +70,10 @@ export interface CompressedEvent {
   readonly strategy: CompressionStrategyName;
   readonly outcome: CompressionOutcome;
   readonly reason?: HoldReason;
-  /** The configured strategy and its failure, if another was used instead. */
+  /**
+   * The configured strategy and its failure in this preflight, if another was used instead. Absent if it was not tried because it is
+   * paused after failures.
+   */
   readonly fallbackFrom?: { readonly strategy: CompressionStrategyName; readonly error: Error };
   /** Whether it was made in the background. @default false */
   readonly isAhead?: boolean;
@@ -125,7 +128,10 @@ export interface OddUsage {
 export interface SessionEvents {
   pruned: [PrunedEvent];
   compressed: [CompressedEvent];
-  /** A compression failed over the hard limit; the history is made to fit without it. */
+  /**
+   * A compression failed and the preflight goes on: one in the background, one over the hard limit, where the history is made to fit
+   * without it, or one whose summary was unfit. Any other failure rejects the preflight that waits for it.
+   */
   compressionFailed: [{ readonly error: Error }];
   /**
    * The removal log cannot be written: what edits would remove stays, as long as the history fits the window. Emitted once, and
@@ -157,7 +163,7 @@ export interface SessionEvents {
 export interface PreflightResult {
   /** The density pass, or `null` if it found nothing or was not needed. */
   readonly pruned: PrunedEvent | null;
-  /** The compression that was due, or `null`. */
+  /** The compression that was due; `null` if none was, or if it failed as told by `compressionFailed`. */
   readonly compressed: CompressedEvent | null;
   /** The last resort, or `null` if the history fits without it. */
   readonly fitted: FittedEvent | null;

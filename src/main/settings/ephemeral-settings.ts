@@ -64,7 +64,7 @@ export interface EphemeralSettings {
   readonly 'compression.density.shrink'?: ShrinkChoice | undefined;
   /**
    * What replaces removed results: `pointer`, a fixed string, or `informative`, a line with tool, key parameter, outcome, size
-   * and call id. In a session with a transcript that line says how to get the original back, and so do summary lines of
+   * and call id. In a session with a removal log that line says how to get the original back, and so do summary lines of
    * high-density.
    *
    * @default 'pointer'

@@ -14,7 +14,8 @@ import type { CountEntries } from './token-ledger.js';
 export interface TokenCounter {
   /**
    * Returns the tokens of a text of at most 512 UTF-16 units, for the session's model if that is known: a non-negative number.
-   * If it throws or returns anything else, counting has failed, and estimates are used.
+   * If it throws or returns anything else, counting has failed: totals are estimates, the preflight rejects with
+   * `TOKEN_COUNT_FAILED`, and the next one counts again.
    */
   countTokens(text: string, modelName: string | undefined): number;
 }

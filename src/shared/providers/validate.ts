@@ -2,7 +2,14 @@
 
 import type { IContent } from '../content.js';
 import { assertHistory, overUncheckedEntries } from '../ingestion.js';
-import { assertArray, assertKnownOptions, kindOf, readOptions } from '../misuse.js';
+import {
+  assertArray,
+  assertBoolean,
+  assertKnownOptions,
+  assertTokens,
+  kindOf,
+  readOptions,
+} from '../misuse.js';
 import { shownText } from '../shown-text.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
 import { PROVIDER_PROFILES } from './provider-violation.js';
@@ -21,7 +28,7 @@ import type { RuleOfProfile } from './rules-of-profile.js';
  * unchanged; whether the model still accepts it after edits is checked here if `sentBefore` is given.
  * Linear in the size of the histories.
  *
- * @throws RangeError for an unknown profile or option; TypeError for an invalid history or options.
+ * @throws RangeError for an unknown profile or option, or a negative number; TypeError for an invalid history or option.
  */
 export function validate(
   history: readonly IContent[],
@@ -34,9 +41,12 @@ export function validate(
     );
   }
   const given = readOptions('options', options);
-  assertKnownOptions('options', { ...given }, REQUEST_OPTIONS);
+  assertKnownOptions('options', { ...given }, Object.keys(CHECKS));
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const value = given[name as keyof ProviderRequestOptions];
+    if (value !== undefined) check(name, value);
+  }
   const { sentBefore = [] } = given;
-  assertArray('sentBefore', sentBefore);
   for (const sent of sentBefore) overUncheckedEntries(SENT_BEFORE, sent, () => undefined);
   return overUncheckedEntries('the history', history, () => {
     try {
@@ -48,15 +58,19 @@ export function validate(
   });
 }
 
-const REQUEST_OPTIONS: readonly string[] = Object.keys({
-  thinking: true,
-  definesTools: true,
-  allowsPrefill: true,
-  requiresThoughtSignatures: true,
-  allowsTextBesideResults: true,
-  cacheBreakpoints: true,
-  sentBefore: true,
-} satisfies Record<keyof ProviderRequestOptions, true>);
+const CHECKS: Readonly<
+  Record<keyof ProviderRequestOptions, (name: string, value: unknown) => void>
+> = {
+  thinking: assertBoolean,
+  definesTools: assertBoolean,
+  allowsPrefill: assertBoolean,
+  requiresThoughtSignatures: assertBoolean,
+  allowsTextBesideResults: assertBoolean,
+  cacheBreakpoints: (name, value) => {
+    assertTokens(name, value as number);
+  },
+  sentBefore: assertArray,
+};
 
 const SENT_BEFORE = 'a history that was sent before';
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { LastRequest } from '../../../src/adapters/conversation/last-request.js';
 
 describe('LastRequest, refused as too long', () => {
@@ -12,5 +13,25 @@ describe('LastRequest, refused as too long', () => {
     request.tokens = estimated;
     const refusal = `prompt is too long: ${counted} tokens > 10000 maximum`;
     expect(request.excessTokens(refusal, 10_000, 0)).toBe(excess);
+  });
+});
+
+describe('a callback of a call', () => {
+  it.each([
+    ['throws', (): unknown => JSON.parse('{')],
+    ['rejects, which would end the process', () => Promise.reject(new Error('offline'))],
+  ])('that %s fails neither the call nor the process', async (_, callback) => {
+    const warnings: string[] = [];
+    const logger = { ...SILENT_LOGGER, warn: (said: string) => warnings.push(said) };
+    const given = [{}, {}, {}];
+    const edited = [...given.slice(0, 2), {}];
+    const request = new LastRequest();
+    const call = { answerUsage: callback as never, keepsCacheBefore: callback as never };
+    request.begin(call, () => undefined, logger);
+    expect(request.returns(given, given)).toBe(given);
+    request.noteEdit(given, edited);
+    expect(request.returns(edited, edited)).toBe(edited);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toHaveLength(2);
   });
 });

@@ -318,6 +318,22 @@ describe('onError', () => {
   });
 });
 
+it.each([
+  { edits: 'sometimes' },
+  { minReclaimTokens: -1 },
+  { cacheTtlMs: -1 },
+  { reasoning: 'drop' },
+  { overheadTokens: '9' },
+  { removalLogDirectory: '' },
+  { canRecall: 1 },
+  { activeTodos: [] },
+  { density: { workingSet: {} } },
+])('refuses %j when it is made, and not in each call, where nobody would see it', (options) => {
+  const compactor = makeCompactor();
+  for (const make of [chatCompactor, prepareStep, callModelInputFilter])
+    expect(() => make(compactor, options as never)).toThrow(/^(?:Expected|Invalid) /);
+});
+
 it('suggests options that only one adapter has', () => {
   const compactor = makeCompactor();
   expect(() => prepareStep(compactor, { conversationid: 'a' } as never)).toThrow(

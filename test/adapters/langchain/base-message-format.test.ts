@@ -56,7 +56,10 @@ function chunkOf(fields: object): AIMessageChunk {
 const ARGS = { file_path: 'a.ts' };
 const CALL = { id: 'c1', name: 'read_file', args: ARGS, type: 'tool_call' } as const;
 const OTHER = { ...CALL, id: 'c2' } as const;
-const BLOCK = { type: 'tool_call', id: 'c1', name: 'read_file', parameters: ARGS };
+const BLOCK = {
+  ...{ type: 'tool_call', id: 'c1', name: 'read_file', parameters: ARGS },
+  hasFixedParameters: true,
+};
 
 describe('baseMessageFormat', () => {
   it('reads a conversation with a tool, and pins what the system says', () => {

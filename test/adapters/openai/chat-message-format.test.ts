@@ -340,7 +340,7 @@ describe('chatMessageFormat', () => {
     ).toEqual({ ...tool, content: [{ type: 'text', text: 'short' }] });
   });
 
-  it("keeps the call with Gemini's signature as long as the calls beside it, and its arguments", () => {
+  it("keeps the call with Gemini's signature as long as the calls beside it", () => {
     const signature = { extra_content: { google: { thought_signature: 's' } } };
     const signed = { ...call('c1', 'a.ts'), ...signature };
     const groups = (...calls: readonly object[]): unknown => {
@@ -354,12 +354,6 @@ describe('chatMessageFormat', () => {
     expect(groups(signed, call('c2', 'b.ts'))).toEqual(['#0', '#0']);
     expect(groups(signed, { ...call('c2', 'b.ts'), ...signature })).toEqual([false, false]);
     expect(groups(call('c1', 'a.ts'), call('c2', 'b.ts'))).toEqual([false, false]);
-    const given = { ...CALLED, tool_calls: [signed, CALLED.tool_calls[1]] } as const;
-    const edits = new Map([0, 1].map((part) => [part, callBlock('c', 'short')]));
-    expect(chatMessageFormat.rewrite(given as never, edits)).toEqual({
-      ...given,
-      tool_calls: [signed, call('c2', 'short')],
-    });
   });
 
   it('writes entries of its own as messages', () => {

@@ -113,18 +113,15 @@ describe('agentMessageFormat', () => {
     expect(rewrite(given, [3, null])).toMatchObject({ content: [first, { id: 'c1' }] });
   });
 
-  it('leaves the arguments of a call that is signed, and the signature of a text that is not its own any more', () => {
-    const signed = { ...call('c1', 'write', { content: 'x' }), thoughtSignature: 's' };
+  it('replaces the arguments of a call, and leaves no signature of a text that is not its own any more', () => {
     const text = { ...said('long'), textSignature: 'u' };
-    const given = assistant(text, signed, call('c2', 'write', { content: 'x' }));
-    const edit = (id: string): object => ({ type: 'tool_call', id, name: 'write', parameters: {} });
+    const given = assistant(text, call('c1', 'write', { content: 'x' }));
     const edits = [
       [0, { type: 'text', text: 'short' }],
-      [1, edit('c1')],
-      [2, edit('c2')],
+      [1, { type: 'tool_call', id: 'c1', name: 'write', parameters: {} }],
     ] as const;
     expect(rewrite(given, ...edits)).toMatchObject({
-      content: [said('short'), signed, { id: 'c2', arguments: {} }],
+      content: [said('short'), { id: 'c1', arguments: {} }],
     });
     expect(rewrite(given, ...edits)).not.toHaveProperty('content.0.textSignature');
   });

@@ -213,13 +213,18 @@ describe('ModelLimits', () => {
     );
   });
 
-  it('goes on by its table when the host throws, and tells the logger', () => {
-    const warnings: string[] = [];
-    const logger = { ...SILENT_LOGGER, warn: (said: string) => warnings.push(said) };
-    const ask = (): number => {
-      throw new Error('offline');
-    };
-    expect(new ModelLimits(ask, logger).limitOf('claude-opus-5')).toBe(1_000_000);
-    expect(warnings).toEqual(['contextLimit threw']);
+  it.each([
+    ['throws', (): unknown => JSON.parse('{')],
+    ['rejects, which would end the process', () => Promise.reject(new Error('offline'))],
+    ['answers later', () => Promise.resolve(9_000)],
+    ['answers with a text', () => '9000'],
+  ])('goes on by its table when the host %s, and tells the logger once', async (_, ask) => {
+    const warnings: unknown[] = [];
+    const warn = (_said: string, details?: object): number => warnings.push(details);
+    const limits = new ModelLimits(ask as () => number, { ...SILENT_LOGGER, warn });
+    const names = ['claude-opus-5', 'claude-opus-5', 'claude-opus-4-6'];
+    expect(names.map((name) => limits.limitOf(name))).toEqual([1_000_000, 1_000_000, 1_000_000]);
+    expect(warnings).toMatchObject([{ error: { code: 'CALLBACK_FAILED' } }]);
+    await new Promise((resolve) => setImmediate(resolve));
   });
 });

@@ -101,6 +101,16 @@ describe('validate', () => {
     );
   });
 
+  it.each([
+    [{ thinking: 'enabled' }, TypeError],
+    [{ requiresThoughtSignatures: 1 }, TypeError],
+    [{ cacheBreakpoints: '2' }, TypeError],
+    [{ cacheBreakpoints: -1 }, RangeError],
+    [{ sentBefore: {} }, TypeError],
+  ])('refuses %j, which would leave rules out', (options, error) => {
+    expect(() => validate([], 'anthropic', options as never)).toThrow(error);
+  });
+
   it('refuses a profile that it does not know', () => {
     expect(() => validate([], 'mistral' as ProviderProfile)).toThrow(
       new RangeError(

@@ -301,9 +301,8 @@ export class HistoryIndex {
     const { calls } = this;
     calls.kind.push(kind);
     const isWholeFile = access === CALL_ACCESS.writeWhole;
-    calls.spendable.push(
-      kind === CALL_KIND.write ? spendableTokens(call.parameters, isWholeFile) : 0,
-    );
+    const canShorten = kind === CALL_KIND.write && call.hasFixedParameters !== true;
+    calls.spendable.push(canShorten ? spendableTokens(call.parameters, isWholeFile) : 0);
     calls.firstLine.push(lines?.first ?? NONE);
     calls.lastLine.push(lines?.last ?? NONE);
     // Reads of known lines are compared by lines. Writes, and calls for more output of a command, never repeat an earlier call.
