@@ -97,8 +97,8 @@ export interface Compactor extends AsyncDisposable {
 }
 
 /**
- * Creates a compactor. Threads start with the first work for them and do not keep the process alive; a summary that is being
- * written does, until `close`.
+ * Creates a compactor. Threads start with the first work for them and do not keep the process alive; a summary that a turn waits
+ * for does, until `close`.
  *
  * @throws TypeError if `options` is not an object; RangeError naming each invalid option.
  */
