@@ -190,7 +190,7 @@ export function loggerOf(compactor: Compactor, { logger }: AdapterOptions = {}):
   return safeLogger(logger ?? (compactor as Partial<Compactor>).logger ?? SILENT_LOGGER);
 }
 
-/** Checks options and fills in defaults. @throws TypeError or RangeError naming the invalid option. */
+/** Checks options and fills in defaults. @throws RangeError naming the invalid option. */
 export function completeAdapterOptions(
   compactor: Compactor,
   options: AdapterOptions,
@@ -203,6 +203,11 @@ export function completeAdapterOptions(
     maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
     logger: loggerOf(compactor, options),
   };
-  readSessionOptions(optionsOfSession(complete));
+  try {
+    readSessionOptions(optionsOfSession(complete));
+  } catch (cause) {
+    // Callers of adapters get one kind of error for all options.
+    throw new RangeError(asError(cause).message, { cause });
+  }
   return complete;
 }
