@@ -12,10 +12,11 @@ import {
   assertKnownOptions,
   assertString,
   assertTokens,
+  checkOptions,
   copyOfArray,
   readOptions,
 } from '../shared/misuse.js';
-import type { OptionsElsewhere } from '../shared/misuse.js';
+import type { Check, OptionsElsewhere } from '../shared/misuse.js';
 import { agentPreset } from './formats/presets.js';
 import { completeEditOptions } from './preflight/edit-options.js';
 import type { EditOptions } from './preflight/edit-options.js';
@@ -67,8 +68,6 @@ export interface SessionOptions extends EditOptions {
   readonly overheadTokens?: number | undefined;
 }
 
-type Check = (name: string, value: unknown) => void;
-
 /** All options, each with its check; `null` for an option that is validated elsewhere. */
 const CHECKS: Readonly<Record<keyof SessionOptions, Check | null>> = {
   history: null,
@@ -81,9 +80,7 @@ const CHECKS: Readonly<Record<keyof SessionOptions, Check | null>> = {
   activeTodos: assertFunction,
   now: assertFunction,
   compactByProvider: assertFunction,
-  overheadTokens: (name, value) => {
-    assertTokens(name, value as number);
-  },
+  overheadTokens: assertTokens,
   edits: null,
   minReclaimTokens: null,
   cacheTtlMs: null,
@@ -120,10 +117,7 @@ function assertDirectory(name: string, value: unknown): void {
 export function readSessionOptions(given: SessionOptions): SessionOptions {
   const options = readOptions('session options', given);
   assertKnownOptions('session options', { ...options }, SESSION_OPTIONS, ELSEWHERE);
-  for (const [name, check] of Object.entries(CHECKS)) {
-    const value = options[name as keyof SessionOptions];
-    if (value !== undefined) check?.(name, value);
-  }
+  checkOptions(options, CHECKS);
   completeEditOptions(options);
   const history =
     options.history === undefined

@@ -40,6 +40,20 @@ export function readOptions<Options extends object>(name: string, options: Optio
   }
 }
 
+/** Checks an option that was given. @throws TypeError or RangeError if it is invalid */
+export type Check = (name: string, value: unknown) => void;
+
+/** Checks each option that was given. @param checks by name; `null` for an option that is validated elsewhere */
+export function checkOptions<Options extends object>(
+  options: Options,
+  checks: Readonly<Record<keyof Options & string, Check | null>>,
+): void {
+  for (const [name, check] of Object.entries<Check | null>(checks)) {
+    const value = options[name as keyof Options];
+    if (value !== undefined) check?.(name, value);
+  }
+}
+
 /** Names of options that must be given elsewhere, by that place. */
 export type OptionsElsewhere = Readonly<Record<string, readonly string[]>>;
 
@@ -167,7 +181,7 @@ export function copyOfArray(name: string, values: unknown): unknown[] {
 }
 
 /** @throws TypeError if the value is not a number. */
-export function assertNumber(name: string, value: unknown): void {
+export function assertNumber(name: string, value: unknown): asserts value is number {
   if (typeof value === 'number') return;
   throw new TypeError(`Expected ${name} to be a number, got ${kindOf(value)}.`);
 }
@@ -177,7 +191,7 @@ export function assertNumber(name: string, value: unknown): void {
  *
  * @throws TypeError if it is not a number; RangeError if it is negative or not finite.
  */
-export function assertTokens(name: string, tokens: number): void {
+export function assertTokens(name: string, tokens: unknown): void {
   assertNumber(name, tokens);
   if (tokens >= 0 && Number.isFinite(tokens)) return;
   throw new RangeError(`Expected ${name} of at least 0, got ${tokens}.`);

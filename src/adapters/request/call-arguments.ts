@@ -5,6 +5,7 @@ import type { UsageReport } from '../../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
 import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
 import { assertKnownOptions, assertTokens } from '../../shared/misuse.js';
+import type { Check } from '../../shared/misuse.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { CompactCall } from './adapter-options.js';
 
@@ -57,41 +58,35 @@ export function checkedFields<Fields extends object>(given: Fields | null, what:
   throw new TypeError(`Expected an object of ${what}, got ${got}.`);
 }
 
-/** Checks an argument that was given. @throws TypeError or RangeError if it is invalid */
-type Check = (value: unknown, name: string) => void;
-
 const isText = expects(asText, 'a string');
 const isFunction = expects(
   (value) => (typeof value === 'function' ? value : undefined),
   'a function',
 );
-const isCount: Check = (value, name) => {
-  assertTokens(name, value as number);
-};
 
 const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
   signal: expects(asSignal, 'an AbortSignal'),
   conversationId: isText,
   modelName: isText,
-  overheadTokens: isCount,
-  reportedInputTokens: isCount,
-  reportedCacheReadTokens: isCount,
+  overheadTokens: assertTokens,
+  reportedInputTokens: assertTokens,
+  reportedCacheReadTokens: assertTokens,
   reportedCacheMissReason: isText,
   oddUsage: () => undefined,
-  cacheTtlMs: (value) => {
+  cacheTtlMs: (_name, value) => {
     assertTimeToLive(value as number);
   },
   answerUsage: isFunction,
   keepsCacheBefore: isFunction,
   compactByProvider: isFunction,
-  reasoning: (value) => {
+  reasoning: (_name, value) => {
     completeEditOptions({ reasoning: value as ReasoningPolicy });
   },
   refusal: () => undefined,
 };
 
 function expects(read: (value: unknown) => unknown, expected: string): Check {
-  return (value, name) => {
+  return (name, value) => {
     if (read(value) !== undefined) return;
     throw new TypeError(`Expected ${name} to be ${expected}, got ${typeof value}.`);
   };
@@ -112,7 +107,7 @@ export function checkedCall(given: unknown): CompactCall {
   const call: Record<string, unknown> = {};
   for (const [name, check] of Object.entries(CHECKS)) {
     const value = fields[name as keyof CompactCall] ?? undefined;
-    if (value !== undefined) check(value, name);
+    if (value !== undefined) check(name, value);
     call[name] = value;
   }
   const report = usageReportOf(call);

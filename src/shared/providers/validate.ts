@@ -7,9 +7,11 @@ import {
   assertBoolean,
   assertKnownOptions,
   assertTokens,
+  checkOptions,
   kindOf,
   readOptions,
 } from '../misuse.js';
+import type { Check } from '../misuse.js';
 import { shownText } from '../shown-text.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
 import { PROVIDER_PROFILES } from './provider-violation.js';
@@ -42,10 +44,7 @@ export function validate(
   }
   const given = readOptions('options', options);
   assertKnownOptions('options', { ...given }, Object.keys(CHECKS));
-  for (const [name, check] of Object.entries(CHECKS)) {
-    const value = given[name as keyof ProviderRequestOptions];
-    if (value !== undefined) check(name, value);
-  }
+  checkOptions(given, CHECKS);
   const { sentBefore = [] } = given;
   for (const sent of sentBefore) overUncheckedEntries(SENT_BEFORE, sent, () => undefined);
   return overUncheckedEntries('the history', history, () => {
@@ -58,17 +57,13 @@ export function validate(
   });
 }
 
-const CHECKS: Readonly<
-  Record<keyof ProviderRequestOptions, (name: string, value: unknown) => void>
-> = {
+const CHECKS: Readonly<Record<keyof ProviderRequestOptions, Check>> = {
   thinking: assertBoolean,
   definesTools: assertBoolean,
   allowsPrefill: assertBoolean,
   requiresThoughtSignatures: assertBoolean,
   allowsTextBesideResults: assertBoolean,
-  cacheBreakpoints: (name, value) => {
-    assertTokens(name, value as number);
-  },
+  cacheBreakpoints: assertTokens,
   sentBefore: assertArray,
 };
 
