@@ -258,10 +258,10 @@ export class Conversation<Message> {
     const hasNext = transient !== undefined && next !== undefined && given.length > length + 1;
     const wasKept = hasNext && (next === transient || format.isSame(next, transient));
     if (wasKept) this.#hasTransientEnd = false;
-    else {
+    else if (!this.#hasTransientEnd) {
       const { length: continued } = this.#findContinuation(given)?.known.messages ?? [];
       const lists = continued > 0 ? [this.#lastKnown] : this.#knownLists();
-      this.#hasTransientEnd ||= lists.some((list) => hasDroppedEnd(format, given, list.messages));
+      this.#hasTransientEnd = lists.some((list) => hasDroppedEnd(format, given, list.messages));
     }
     return this.#hasTransientEnd ? splitTransientEnd(format, given) : allStable(given);
   }

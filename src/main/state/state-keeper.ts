@@ -173,11 +173,9 @@ export class StateKeeper {
     const outcome = await this.#saveAs(key, text);
     if (outcome === 'not-kept') this.#version = version;
     else this.#key = key;
-    const place = this.#keysOf(names)
-      .toReversed()
-      .indexOf(former ?? '');
-    if (outcome === 'kept' && former !== undefined && place < BRANCHING_FROM)
-      await this.#callStore((open) => open.delete(former));
+    if (outcome !== 'kept' || former === undefined) return outcome;
+    const isForBranches = this.#keysOf(names.slice(BRANCHING_FROM)).includes(former);
+    if (!isForBranches) await this.#callStore((open) => open.delete(former));
     return outcome;
   }
 
