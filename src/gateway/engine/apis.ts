@@ -14,7 +14,7 @@ export interface Api {
   /** Matches the end of the path of requests to a model. */
   readonly path: RegExp;
   /** Matches the end of the path of requests that count the tokens of messages, or have the provider compact them. */
-  readonly counts?: RegExp;
+  readonly sideRequests?: RegExp;
   /** Keys that lead to the list of messages in a body. */
   readonly list: readonly [string, ...string[]];
   /** Returns why a request must not be compacted, judged by its other fields and its last message; `undefined` if it may be. */
@@ -37,7 +37,7 @@ export const APIS: readonly Api[] = [
   {
     name: 'anthropic',
     path: new RegExp(`/messages/?$|${CLAUDE_AT_OTHERS.source}`),
-    counts: /\/messages\/count_tokens\/?$|\/anthropic\/models\/count-tokens:rawPredict$/,
+    sideRequests: /\/messages\/count_tokens\/?$|\/anthropic\/models\/count-tokens:rawPredict$/,
     list: ['messages'],
     passes: (fields) => {
       if (isSet(fields['thread'])) return KEPT_HISTORY;
@@ -48,7 +48,7 @@ export const APIS: readonly Api[] = [
   {
     name: 'responses',
     path: HISTORY_PATHS.input,
-    counts: /\/responses\/(?:input_tokens|compact)\/?$/,
+    sideRequests: /\/responses\/(?:input_tokens|compact)\/?$/,
     list: ['input'],
     passes: (fields, last) => {
       if (isSet(fields['previous_response_id']) || isSet(fields['conversation']))
@@ -67,14 +67,14 @@ export const APIS: readonly Api[] = [
   {
     name: 'code-assist',
     path: /\/v1internal:(?:streamG|g)enerateContent$/,
-    counts: /\/v1internal:countTokens$/,
+    sideRequests: /\/v1internal:countTokens$/,
     list: ['request', 'contents'],
     passes: (fields) => (hasTools(fields) ? undefined : NO_TOOLS),
   },
   {
     name: 'gemini',
     path: /:(?:streamG|g)enerateContent$/,
-    counts: /:countTokens$/,
+    sideRequests: /:countTokens$/,
     list: ['contents'],
     passes: (fields) => {
       if (isSet(fields['cachedContent'])) return KEPT_HISTORY;
@@ -85,7 +85,9 @@ export const APIS: readonly Api[] = [
 
 /** Returns the API of a POST to this path; `undefined` for other requests. */
 export function apiOfPath(path: string): Api | undefined {
-  return APIS.find(({ path: own, counts }) => own.test(path) || counts?.test(path) === true);
+  return APIS.find(
+    ({ path: own, sideRequests }) => own.test(path) || sideRequests?.test(path) === true,
+  );
 }
 
 /** @throws RangeError for an unknown name. */

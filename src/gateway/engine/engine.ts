@@ -166,7 +166,7 @@ class LocalEngine implements Engine {
     const { list, messages } = request;
     const reason =
       call.passes ??
-      (call.isCount === true
+      (call.isSideRequest === true
         ? 'a count or a compaction of other messages'
         : apiNamed(call.api).passes(list.fields, messages.at(-1)));
     if (reason === undefined) return this.#compactTurn(call, request);

@@ -17,7 +17,7 @@ export interface EngineCall {
   /** Why the request must be passed on, if its headers say so; see `passesByHeaders`. */
   readonly passes?: string | undefined;
   /** Whether the request only counts or compacts its messages, so that no new edits must be made. @default false */
-  readonly isCount?: boolean | undefined;
+  readonly isSideRequest?: boolean | undefined;
   /** The text with which the upstream refused the compacted request, which is now compacted again. @default nothing was refused */
   readonly refusal?: string | undefined;
   /** Whether the original body is sent in any case, so that no new body needs to be assembled. @default false */

@@ -71,7 +71,7 @@ export function exchange(
 function callOf(
   { options }: ExchangeParts,
   { headers }: IncomingMessage,
-  { api, isCount, model, upstreamName }: Route & { readonly api: Api },
+  { api, isSideRequest, model, upstreamName }: Route & { readonly api: Api },
 ): Omit<EngineCall, 'body'> {
   return {
     api: api.name,
@@ -79,7 +79,7 @@ function callOf(
     name: nameInHeaders(headers),
     model,
     passes: passesByHeaders(headers),
-    isCount,
+    isSideRequest,
   };
 }
 
@@ -178,7 +178,7 @@ async function compactAndForward(
   const isCompacting = conversation !== undefined && ledger.modeOf(conversation) === 'compact';
   const mode = isCompacting ? 'compact' : 'observe';
   const body = (isCompacting ? answer?.body : undefined) ?? copy.bytes;
-  if (answer?.isSideRequest === true || route.isCount) {
+  if (answer?.isSideRequest === true || route.isSideRequest) {
     forwarder.forward(request, response, route, body);
     return;
   }

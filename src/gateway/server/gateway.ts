@@ -138,9 +138,9 @@ function answerRequest(
     refuse(response, 404, 'no upstream has such a path; others are named by --upstream.');
     return;
   }
-  const { api, isCount } = route;
-  // If requests are sent unedited, counts are forwarded unedited too.
-  if (api !== undefined && (!isCount || ledger.mayCompact)) {
+  const { api, isSideRequest } = route;
+  // If requests are sent unedited, these are forwarded unedited, too.
+  if (api !== undefined && (!isSideRequest || ledger.mayCompact)) {
     exchange(parts, request, response, { ...route, api });
     return;
   }

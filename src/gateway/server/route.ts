@@ -14,7 +14,7 @@ export interface Route {
   /** The API whose history the request contains. */
   readonly api: Api | undefined;
   /** Whether the request only counts the tokens of that history, or has the provider compact it. */
-  readonly isCount: boolean;
+  readonly isSideRequest: boolean;
   /** The model, if it is in the path. */
   readonly model: string | undefined;
 }
@@ -57,7 +57,7 @@ export function routeOf(
     upstream,
     path: joinPaths(upstream.pathname, path, upstreamName === 'anthropic'),
     api,
-    isCount: api?.counts?.test(plain) === true,
+    isSideRequest: api?.sideRequests?.test(plain) === true,
     model: modelInPath(plain),
   };
 }

@@ -82,7 +82,7 @@ describe('routeOf', () => {
   ])('leads %s to %s', (target, to, api?: string, model?: string) => {
     const route = routeOf({ method: 'POST', headers: {} }, target, UPSTREAMS);
     expect(`${route?.upstreamName}${route?.path}`).toBe(to);
-    const count = route?.isCount === true ? ', count' : '';
+    const count = route?.isSideRequest === true ? ', count' : '';
     expect(route?.api && `${route.api.name}${count}`).toBe(api);
     if (api !== undefined) expect(route?.model).toBe(model);
   });
