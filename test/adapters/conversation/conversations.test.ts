@@ -18,6 +18,7 @@ import {
   user,
 } from '../../support/plain-message-format.js';
 import type { PlainMessage } from '../../support/plain-message-format.js';
+import { compacted, start, use, write } from '../../support/plain-talk.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import { runs } from '../../support/scale.js';
 
@@ -38,16 +39,6 @@ function conversationsWith(options: AdapterOptions = {}): OwnConversations<Plain
     ...options,
   });
 }
-
-/** A call of a file tool and its answer. */
-function use(id: string, name: 'read_file' | 'write_file', path: string): readonly PlainMessage[] {
-  return [assistant(call(id, name, { file_path: path })), answer(id, name, `${name} ${path}`)];
-}
-
-const start = [system('be brief'), user('go'), ...use('1', 'read_file', 'a.ts')];
-const write = use('2', 'write_file', 'a.ts');
-/** What is left of `start` and `write`: the write supersedes the read. */
-const compacted = [start[0], start[1], ...write];
 
 describe('Conversations', () => {
   it('returns the messages themselves in a new list while nothing is stale', async () => {

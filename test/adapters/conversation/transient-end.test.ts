@@ -4,15 +4,9 @@ import type { Compactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
 import { ownConversations } from '../../support/own-conversations.js';
 import type { OwnConversations } from '../../support/own-conversations.js';
-import {
-  answer,
-  assistant,
-  call,
-  PLAIN_MESSAGE_FORMAT,
-  system,
-  user,
-} from '../../support/plain-message-format.js';
+import { assistant, PLAIN_MESSAGE_FORMAT, user } from '../../support/plain-message-format.js';
 import type { PlainMessage } from '../../support/plain-message-format.js';
+import { compacted, start, use, write } from '../../support/plain-talk.js';
 
 let compactor: Compactor;
 let sessions: Session[];
@@ -30,16 +24,6 @@ function conversationsOfTest(): OwnConversations<PlainMessage> {
     onSession: (session) => sessions.push(session),
   });
 }
-
-/** A call of a file tool and its answer. */
-function use(id: string, name: 'read_file' | 'write_file', path: string): readonly PlainMessage[] {
-  return [assistant(call(id, name, { file_path: path })), answer(id, name, `${name} ${path}`)];
-}
-
-const start = [system('be brief'), user('go'), ...use('1', 'read_file', 'a.ts')];
-const write = use('2', 'write_file', 'a.ts');
-/** What is left of `start` and `write`: the write supersedes the read. */
-const compacted = [start[0], start[1], ...write];
 
 describe('a message at the end that does not stay', () => {
   it.each([undefined, 'x'])(
