@@ -295,10 +295,14 @@ describe('a call that is removed', () => {
   });
 
   it('takes with it what is bound to it, wherever the provider keeps that', () => {
+    const raw = ['c1', 'c2'].map((id) => ({ id, function: { name: 'n', arguments: TEXT } }));
     const sealed = [{ type: 'reasoning.encrypted', id: 'c1' }, { id: 'c2' }];
     const { additional_kwargs: extra } = removed({
-      additional_kwargs: { reasoning_details: sealed },
+      additional_kwargs: { tool_calls: raw, reasoning_details: sealed, signatures: ['', 's', ''] },
     });
-    expect(extra).toEqual({ reasoning_details: [sealed[1]] });
+    expect(extra).toEqual({
+      ...{ tool_calls: [raw[1]], reasoning_details: [sealed[1]] },
+      signatures: ['', ''],
+    });
   });
 });
