@@ -146,6 +146,29 @@ describe('a call whose edit has replaced its text', () => {
   });
 });
 
+describe('an agent that only writes', () => {
+  it('saves most of the files that it has written before, with the defaults', async () => {
+    const compact = chatCompactor(compactor);
+    const given: object[] = [{ role: 'user', content: 'Write the page again until it is good.' }];
+    let sent: readonly unknown[] = given;
+    for (let at = 0; at < 40; at += 1) {
+      const content = `<p>version ${at}</p>\n`.repeat(400);
+      const args = JSON.stringify({ path: '/w/page.html', content });
+      const call = {
+        id: `c${at}`,
+        type: 'function',
+        function: { name: 'write_file', arguments: args },
+      };
+      given.push(
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: `c${at}`, content: 'ok' },
+      );
+      sent = await compact(given as Parameters<typeof compact>[0], { conversationId: 'writes' });
+    }
+    expect(JSON.stringify(sent).length).toBeLessThan(JSON.stringify(given).length / 2);
+  });
+});
+
 describe('a call of LangChain whose edit has replaced its text', () => {
   const talk = (args: Record<string, unknown>): BaseMessage[] => [
     new HumanMessage('Fix it.'),

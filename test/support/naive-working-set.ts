@@ -90,13 +90,14 @@ export function naiveOutsideWorkingSet(
           block.type === 'tool_response' && block.isComplete !== false ? [{ block, entry }] : [],
         ),
   );
-  const live = responses
-    .filter(({ block }) => !isTaken(block, taken) && !hasPlaceholder(block))
-    .reduce((sum, { block }) => sum + estimateResultTokens(block), 0);
-  if (live < rules.freeTokens) return NOTHING;
-
   const answer = history.findLastIndex(({ speaker }) => speaker === 'ai');
   const spent = calls.filter((call) => !taken.blocks.includes(call.block) && isSpent(call, calls));
+  const inResults = responses
+    .filter(({ block }) => !isTaken(block, taken) && !hasPlaceholder(block))
+    .reduce((sum, { block }) => sum + estimateResultTokens(block), 0);
+  const inSpent = spent.reduce((sum, { spendable }) => sum + spendable, 0);
+  if (inResults < rules.freeTokens && inSpent < rules.freeTokens) return NOTHING;
+
   const gainOf = (tokens: number): number =>
     Math.max(0, tokens - PLACEHOLDER - Math.min(100, tokens / 10) - Math.min(25, tokens / 4));
   const due = [

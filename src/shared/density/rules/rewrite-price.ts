@@ -73,8 +73,8 @@ export interface Reclaim {
   /** Tokens of due results that are kept for now. */
   readonly waitingTokens: number;
   /**
-   * What the waiting results must save to be pruned; `Infinity` while all results together are
-   * below `freeTokens`.
+   * What the waiting results must save to be pruned; `Infinity` while all results together, and all
+   * spent arguments, are below `freeTokens`.
    */
   readonly neededTokens: number;
 }
@@ -94,7 +94,7 @@ export function reclaimOf(
   /** A free edit needs no due result to pay for it. */
   const pays = paybackCalls === Infinity ? isStale : isDue;
   const lastAnswer = answers.at(answers.length - 1);
-  let [liveTokens, dueTokens, neededTokens] = [0, 0, 0];
+  let [liveTokens, spentTokens, dueTokens, neededTokens] = [0, 0, 0, 0];
   let [behind, best, leavingTokens] = [0, 0, 0];
   let firstEntry = Infinity;
   const consider = (entry: number, tokens: number): void => {
@@ -114,6 +114,7 @@ export function reclaimOf(
       // The model has not been sent these yet, so they are written in any case.
       if (taken.calls[call] !== 0 || entry >= lastAnswer) continue;
       const tokens = spent[call] ?? 0;
+      spentTokens += tokens;
       behind += CALL_TOKENS + calls.spendable.at(call) - tokens;
       if (tokens > 0) consider(entry, tokens);
     }
@@ -128,7 +129,7 @@ export function reclaimOf(
     if (!isTaken && pays(reason[row])) consider(entry, Math.max(0, tokens - excerptTokens(tokens)));
   }
   weighCallsBehind(-1);
-  return liveTokens < freeTokens
+  return Math.max(liveTokens, spentTokens) < freeTokens
     ? { firstEntry: Infinity, waitingTokens: dueTokens, neededTokens: Infinity }
     : { firstEntry, waitingTokens: dueTokens - leavingTokens, neededTokens };
 }

@@ -25,7 +25,7 @@ export interface WorkingSetRules {
    * With `Infinity`, all stale results are pruned at once.
    */
   readonly paybackCalls: number;
-  /** Nothing is pruned while all results together have fewer estimated tokens than this. */
+  /** Nothing is pruned while all results, and all spent arguments, have fewer estimated tokens than this. */
   readonly freeTokens: number;
 }
 
