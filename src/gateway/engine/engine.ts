@@ -178,8 +178,18 @@ class LocalEngine implements Engine {
     return isRaw ? passed(reason) : this.#answerSideRequest(request, conversation);
   }
 
-  /** Reads a request; returns the reason if it has to be passed on because it cannot be read. @throws if it is not JSON */
-  #read({ api: name, body, scope, ...call }: EngineCall): ReadRequest | string {
+  /** Reads a request; returns the reason if it has to be passed on because it cannot be read. */
+  #read(call: EngineCall): ReadRequest | string {
+    try {
+      return this.#readJson(call);
+    } catch (thrown) {
+      if (thrown instanceof SyntaxError) return 'a body that is not JSON';
+      throw thrown;
+    }
+  }
+
+  /** @throws SyntaxError if the body is not JSON */
+  #readJson({ api: name, body, scope, ...call }: EngineCall): ReadRequest | string {
     const { list: path } = apiNamed(name);
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     const start = findList(bytes, path);
