@@ -4,8 +4,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { appendFileOf } from './append-file.js';
-import type { AppendFile } from './append-file.js';
 import { splitByteLines } from './byte-lines.js';
 import type { ByteLine } from './byte-lines.js';
 import { decodeRemoval, MAX_RECORD_BYTES, RECORD_MARK } from './removal-record.js';
@@ -52,7 +50,7 @@ export interface ReadRemovalsOptions {
 export interface RemovalSource {
   readonly path: string;
   /** @default opened by its path */
-  readonly file?: Pick<AppendFile, 'read'> | undefined;
+  readonly file?: Pick<FileHandle, 'read'> | undefined;
 }
 
 /** A record, or bytes that are not a record, with their range on the line. */
@@ -175,13 +173,13 @@ async function* readChunks(
 ): AsyncGenerator<Buffer> {
   let opened: FileHandle | undefined;
   try {
-    const source = file ?? appendFileOf((opened = await openToRead(path)));
+    const source = file ?? (opened = await openToRead(path));
     for (let offset = startOffset; offset < endOffset;) {
       const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, endOffset - offset));
-      const bytes = await source.read(buffer, offset);
-      if (bytes === 0) return;
-      offset += bytes;
-      yield buffer.subarray(0, bytes);
+      const { bytesRead } = await source.read(buffer, { position: offset });
+      if (bytesRead === 0) return;
+      offset += bytesRead;
+      yield buffer.subarray(0, bytesRead);
     }
   } catch (error) {
     throw readFailed(path, error);
