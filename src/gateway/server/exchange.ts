@@ -156,10 +156,11 @@ async function compactAndForward(begun: Exchange): Promise<void> {
   const answer = await compact(begun);
   if (response.destroyed) return;
   const conversation = answer?.conversation;
-  const isCompacting = conversation !== undefined && ledger.modeOf(conversation) === 'compact';
+  const known = conversation ?? answer?.sideOf;
+  const isCompacting = known !== undefined && ledger.modeOf(known) === 'compact';
   const mode = isCompacting ? 'compact' : 'observe';
   const body = (isCompacting ? answer?.body : undefined) ?? copy.bytes;
-  if (answer?.isSideRequest === true || route.isSideRequest) {
+  if (answer?.sideOf !== undefined || route.isSideRequest) {
     forwarder.forward(request, response, route, body);
     return;
   }
@@ -204,8 +205,7 @@ async function compact(begun: Exchange, refusal?: string): Promise<RecordedAnswe
     else {
       ledger.recordFailure('compaction took too long; the request left as it came');
       void answered.then(
-        ({ conversation, isSideRequest }) =>
-          conversation && !isSideRequest && engine.noteBoundReasoning(conversation.id),
+        ({ conversation }) => conversation && engine.noteBoundReasoning(conversation.id),
         ignore,
       );
     }
