@@ -3,7 +3,6 @@
 // that hold such results; what is read is only ever what was recorded.
 
 import { stat, writeFile } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -74,10 +73,10 @@ function logOf(payloads: readonly unknown[], firstSeq = 0): Log {
 
 async function read(bytes: Buffer): Promise<readonly RemovalRecord[]> {
   const file = {
-    read: async (buffer: Buffer, { position }: { readonly position: number }) => ({
+    read: async (buffer: Uint8Array, { position }: { readonly position: number }) => ({
       bytesRead: bytes.copy(buffer, 0, position),
     }),
-  } as unknown as FileHandle;
+  };
   const records: RemovalRecord[] = [];
   const options = { endOffset: bytes.length };
   for await (const { record } of new RemovalReading({ path: 'in memory', file }, options)) {

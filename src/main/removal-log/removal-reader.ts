@@ -49,8 +49,15 @@ export interface ReadRemovalsOptions {
 /** A removal log, and the open file to read it from even if it was renamed. */
 export interface RemovalSource {
   readonly path: string;
-  /** @default opened by its path */
-  readonly file?: Pick<FileHandle, 'read'> | undefined;
+  /** A `FileHandle`; not named, because the package's declarations must not need Node's. @default opened by its path */
+  readonly file?: ReadableFile | undefined;
+}
+
+interface ReadableFile {
+  read(
+    buffer: Uint8Array,
+    options: { readonly position: number },
+  ): Promise<{ readonly bytesRead: number }>;
 }
 
 /** A record, or bytes that are not a record, with their range on the line. */
