@@ -1,7 +1,7 @@
 // Tolerant access to parsed JSON of unknown shape: a field of the wrong type counts as absent. Nothing
 // throws. Arguments from a host are checked by misuse.ts instead.
 
-import { surrogateSafe } from './shown-text.js';
+import { shortened } from './shown-text.js';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -38,13 +38,10 @@ export function withoutUndefined<T extends object>(
   return Object.fromEntries(defined) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** The parsed text, or `undefined` if it is not valid JSON. A reviver may change each value, as for `JSON.parse`. */
-export function tryParseJson(
-  text: string,
-  reviver?: (key: string, value: unknown) => unknown,
-): unknown {
+/** The parsed text, or `undefined` if it is not valid JSON. */
+export function tryParseJson(text: string): unknown {
   try {
-    return JSON.parse(text, reviver) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }
@@ -107,14 +104,9 @@ export function textOfParts(content: unknown): string | undefined {
   return texts.join('\n');
 }
 
-/** Shortens a text for a message without splitting a surrogate pair. */
-export function clip(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, surrogateSafe(text, length))}…`;
-}
-
 /** The first non-blank line of a failed tool's output, at most 200 characters. */
 export function errorLine(output: unknown): string {
   const text = textOfParts(output) ?? '';
   const line = /\S[^\r\n]*/.exec(text)?.[0].trimEnd();
-  return line === undefined ? 'The tool failed.' : clip(line, 200);
+  return line === undefined ? 'The tool failed.' : shortened(line, 200);
 }

@@ -73,7 +73,9 @@ function logOf(payloads: readonly unknown[], firstSeq = 0): Log {
 
 async function read(bytes: Buffer): Promise<readonly RemovalRecord[]> {
   const file = {
-    read: (buffer: Buffer, offset: number) => Promise.resolve(bytes.copy(buffer, 0, offset)),
+    read: async (buffer: Uint8Array, { position }: { readonly position: number }) => ({
+      bytesRead: bytes.copy(buffer, 0, position),
+    }),
   };
   const records: RemovalRecord[] = [];
   const options = { endOffset: bytes.length };

@@ -153,7 +153,7 @@ describe('ctxfold mcp', () => {
 
   it.each([
     ['no removal log', []],
-    ['a directory', ['--removal-log', '.']],
+    ['a device', ['--removal-log', '/dev/null']],
   ])('refuses %s', async (_, args) => {
     const child = spawn(process.execPath, [COMMAND, 'mcp', ...args]);
     child.stdin.end();

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clip, errorLine, textOfParts } from '../../src/shared/json.js';
-
-describe('clip', () => {
-  it('never cuts within a surrogate pair', () => {
-    expect([clip('ab', 2), clip('abc', 2), clip('a\u{1F600}b', 2)]).toEqual(['ab', 'ab…', 'a…']);
-  });
-});
+import { errorLine, textOfParts } from '../../src/shared/json.js';
 
 describe('errorLine', () => {
   it.each([
@@ -13,6 +7,7 @@ describe('errorLine', () => {
     [[{ type: 'text', text: 'first' }], 'first'],
     ['', 'The tool failed.'],
     [{ output: 1 }, 'The tool failed.'],
+    ['x'.repeat(201), `${'x'.repeat(199)}…`],
   ])('takes of %j what can be said in one line', (output, line) => {
     expect(errorLine(output)).toBe(line);
   });

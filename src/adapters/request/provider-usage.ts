@@ -66,12 +66,19 @@ export function reportedBy(answer: unknown): CompactCall {
   const record = asRecord(answer);
   const usage = asRecord(record?.['usage']) ?? asRecord(record?.['usageMetadata']);
   if (usage === undefined || hasServerCalls(record?.['output'] ?? record?.['content'])) return {};
-  const { total, fresh, read, written } = usageNumbers(usage);
-  const reported =
-    total === undefined ? reportedSum(fresh, read, written) : reportedUsage(total, read, written);
   const miss = asRecord(asRecord(record?.['diagnostics'])?.['cache_miss_reason']);
   const diagnostics = asRecord(record?.['prompt_cache_diagnostics']);
   const reason = asText(diagnostics?.['reason']) ?? asText(miss?.['type']);
-  const isShort = reason !== undefined && reason.length <= MAX_REASON_LENGTH;
-  return isShort ? { ...reported, reportedCacheMissReason: reason } : reported;
+  return reportedNumbers(usageNumbers(usage), reason);
+}
+
+/** Returns the numbers of one report as arguments of the next call. @param missReason why the provider's cache was missed, if it says so */
+export function reportedNumbers(
+  { total, fresh, read, written }: UsageNumbers,
+  missReason: string | undefined,
+): CompactCall {
+  const reported =
+    total === undefined ? reportedSum(fresh, read, written) : reportedUsage(total, read, written);
+  const isShort = missReason !== undefined && missReason.length <= MAX_REASON_LENGTH;
+  return isShort ? { ...reported, reportedCacheMissReason: missReason } : reported;
 }

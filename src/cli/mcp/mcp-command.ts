@@ -9,7 +9,7 @@ import { collectValues } from '../terminal/options.js';
 const EXAMPLES_HELP = `
 Examples:
   ctxfold mcp --removal-log ~/.my-agent/session.removals.jsonl
-  ctxfold mcp --removal-log session.removals.jsonl --session 2f0c7d1e-5c1b-4a5e-9a53-0d1b8f5a1c22
+  ctxfold mcp --removal-log ~/.ctxfold --session 2f0c7d1e-5c1b-4a5e-9a53-0d1b8f5a1c22
   ctxfold mcp --removal-log first.removals.jsonl --removal-log second.removals.jsonl --all-sessions
 
 As an entry of a client's configuration:
@@ -47,7 +47,11 @@ export function createMcpCommand(): Command {
         'there is. Reads the removal logs that sessions with a `removalLogDirectory` write, even while they ' +
         'are being written; never writes. Exits when its input ends.',
     )
-    .requiredOption('--removal-log <file>', 'a removal log to read; repeatable', collectValues)
+    .requiredOption(
+      '--removal-log <path>',
+      'a removal log to read, or a folder of them; repeatable',
+      collectValues,
+    )
     .option('--session <id>', 'the session to serve; needed if the logs hold several')
     .addOption(
       new Option('--all-sessions', 'serve the results of all sessions').conflicts('session'),
@@ -58,8 +62,9 @@ export function createMcpCommand(): Command {
       for (const path of paths) {
         if (path === '-')
           command.error('error: --removal-log: standard input is used by the protocol.');
-        if (statSync(path, { throwIfNoEntry: false })?.isFile() !== false) continue;
-        command.error(`error: --removal-log: ${path} is not a file.`);
+        const there = statSync(path, { throwIfNoEntry: false });
+        if (there?.isFile() === false && !there.isDirectory())
+          command.error(`error: --removal-log: ${path} is neither a file nor a folder.`);
       }
       const scope = scopeOf(session, allSessions);
       const { chooseRecall } = await import('./recall-choice.js');

@@ -1,26 +1,31 @@
 // Decides which session's results an MCP server returns: those of the session it was started for, or of the only session in the
 // removal logs. Never guesses between several sessions, and never reveals their ids.
 
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { readRemovals } from '../../removal-log.js';
 import type { SessionScope } from '../../removal-log.js';
 
 /** Removal logs, and the session in them whose results may be returned. */
 export interface RecallSource {
+  /** Files, and folders of removal logs. */
   readonly paths: readonly string[];
   /** @default the only session in the logs; nothing is returned while they hold several */
   readonly scope?: SessionScope | undefined;
 }
 
-/** The scope whose results may be returned; `none`: the logs are empty; `several`: they hold several sessions and no scope was given. */
-export type RecallChoice = SessionScope | 'none' | 'several';
+/** What may be returned; `none`: the logs are empty; `several`: they hold several sessions and no scope was given. */
+export type RecallChoice =
+  { readonly paths: readonly string[]; readonly scope: SessionScope } | 'none' | 'several';
 
 /**
- * Returns the given scope, or scans the removal logs until a second session shows up. A missing file counts as empty.
+ * Returns the files, with the given scope, or scans them until a second session shows up. A missing file counts as empty.
  *
  * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` when a file cannot be read: it may hold another session.
  */
-export async function chooseRecall({ paths, scope }: RecallSource): Promise<RecallChoice> {
-  if (scope !== undefined) return scope;
+export async function chooseRecall(source: RecallSource): Promise<RecallChoice> {
+  const paths = (await Promise.all(source.paths.map(logsAt))).flat();
+  if (source.scope !== undefined) return { paths, scope: source.scope };
   let only: string | undefined;
   for (const path of paths) {
     try {
@@ -32,7 +37,17 @@ export async function chooseRecall({ paths, scope }: RecallSource): Promise<Reca
       if (!isMissingFile(thrown)) throw thrown;
     }
   }
-  return only === undefined ? 'none' : { sessionId: only };
+  return only === undefined ? 'none' : { paths, scope: { sessionId: only } };
+}
+
+/** Returns the removal logs in a folder, as `removalLogDirectory` names them; a path of anything else as it is. */
+async function logsAt(path: string): Promise<readonly string[]> {
+  const names = await readdir(path).catch(() => undefined);
+  if (names === undefined) return [path];
+  return names
+    .filter((name) => name.endsWith('.removals.jsonl'))
+    .sort()
+    .map((name) => join(path, name));
 }
 
 /** Whether an error was caused by a missing file: a session creates its removal log only with its first edit. */

@@ -100,7 +100,8 @@ async function latestOf(
 ): Promise<RestoredResponse | 'none' | 'several' | 'unread'> {
   const choice = await chooseRecall(source);
   if (typeof choice === 'string') return choice;
-  const outcomes = await Promise.allSettled(source.paths.map((path) => restore(path, id, choice)));
+  const { paths, scope } = choice;
+  const outcomes = await Promise.allSettled(paths.map((path) => restore(path, id, scope)));
   const found = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const latest = found.toSorted((a, b) => a.recordedAt - b.recordedAt).at(-1);
   if (latest !== undefined) return latest;

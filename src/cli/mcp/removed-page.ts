@@ -39,7 +39,7 @@ export async function readRemovedPage(
   const lists =
     choice === 'none'
       ? []
-      : await Promise.all(source.paths.map((path) => listIfPresent(path, choice)));
+      : await Promise.all(choice.paths.map((path) => listIfPresent(path, choice.scope)));
   const placed = lists.flatMap((results, file) =>
     results.map((result, index): PlacedResult => ({
       place: [result.removedAt, file, index],

@@ -3,11 +3,12 @@
 
 import { fromLanguageModel } from '../../index.js';
 import { getCompressionStrategy } from '../../strategies.js';
-import type { CompressionStrategyName, Summarizer } from '../../index.js';
+import type { CompressionStrategyName } from '../../index.js';
 import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
 import type { Fail } from '../terminal/options.js';
 import { createChatCompletionsModel } from './chat-completions-model.js';
 import type { SummarizerSettings } from './replay-report.js';
+import { SummarizerMeter } from './summarizer-meter.js';
 
 /** Parsed options that name a model. */
 export interface ModelNames {
@@ -24,29 +25,28 @@ export interface ModelArguments extends ModelNames {
   readonly contextLimit?: number | undefined;
 }
 
-/** The chosen model. */
-interface ModelChoice {
-  readonly settings: SummarizerSettings;
-  readonly apiKey: string | undefined;
-}
-
 /** The model that writes summaries, and what the report says about it. */
 export interface PlayedSummarizer {
-  readonly summarizer: Summarizer;
+  /** Takes requests of one session at a time. */
+  readonly summarizer: SummarizerMeter;
   readonly settings: SummarizerSettings;
 }
 
-/** Returns the model that the options choose; `null` if the strategy needs none. @throws what `fail` throws. */
-export function readModelChoice(
+/** Few retries and a short delay, because a user is waiting. */
+const MAX_RETRIES = 2;
+const RETRY_DELAY_MS = 500;
+
+/** Returns the model that the options choose; `undefined` if the strategy needs none. @throws what `fail` throws. */
+export function readSummarizer(
   given: ModelArguments,
   environment: Readonly<Record<string, string | undefined>>,
   fail: Fail,
-): ModelChoice | null {
+): PlayedSummarizer | undefined {
   if (!getCompressionStrategy(given.strategy).requiresLLM) {
     const useless = Object.entries(OPTIONS).flatMap(([key, option]) =>
       key in given ? option : [],
     );
-    if (useless.length === 0) return null;
+    if (useless.length === 0) return undefined;
     return fail(
       `--strategy ${given.strategy} uses no model: drop ${useless.join(', ')}, or choose a strategy ` +
         'that does.',
@@ -66,15 +66,19 @@ export function readModelChoice(
     return fail(`--base-url: expected ${PLAIN_URL}, such as http://localhost:11434/v1.`);
   }
   if (model.trim() === '') return fail('--model: expected a model name.');
-  return {
-    settings: {
-      baseUrl,
-      model,
-      contextLimit: given.summarizerContextLimit ?? given.contextLimit ?? UNKNOWN_CONTEXT_LIMIT,
-      fallbackToTruncation: given.fallbackToTruncation ?? false,
-    },
-    apiKey: readKey(given.apiKeyEnv, environment, fail),
+  const settings = {
+    baseUrl,
+    model,
+    contextLimit: given.summarizerContextLimit ?? given.contextLimit ?? UNKNOWN_CONTEXT_LIMIT,
+    fallbackToTruncation: given.fallbackToTruncation ?? false,
   };
+  const apiKey = readKey(given.apiKeyEnv, environment, fail);
+  const summarizer = fromLanguageModel(createChatCompletionsModel({ baseUrl, model, apiKey }), {
+    contextLimit: settings.contextLimit,
+    maxRetries: MAX_RETRIES,
+    retryDelayMs: RETRY_DELAY_MS,
+  });
+  return { summarizer: new SummarizerMeter(summarizer), settings };
 }
 
 /** Context window to assume if none is given, in tokens. */
@@ -108,20 +112,4 @@ function readKey(
     return fail('--api-key-env: the variable has characters that no key can have.');
   }
   return key;
-}
-
-/** Few retries and a short delay, because a user is waiting. */
-const MAX_RETRIES = 2;
-const RETRY_DELAY_MS = 500;
-
-/** Creates the summarizer of a model, if one was chosen. */
-export function createSummarizer(choice: ModelChoice | null): PlayedSummarizer | undefined {
-  if (choice === null) return undefined;
-  const { settings, apiKey } = choice;
-  const summarizer = fromLanguageModel(createChatCompletionsModel({ ...settings, apiKey }), {
-    contextLimit: settings.contextLimit,
-    maxRetries: MAX_RETRIES,
-    retryDelayMs: RETRY_DELAY_MS,
-  });
-  return { summarizer, settings };
 }

@@ -5,7 +5,7 @@ import { interruptible } from '../terminal/interruptible.js';
 import type { Fail } from '../terminal/options.js';
 import { openProgress } from '../terminal/progress-bar.js';
 import type { Progress } from '../terminal/progress-bar.js';
-import { createSummarizer, readModelChoice } from './model-options.js';
+import { readSummarizer } from './model-options.js';
 import { readPrice } from './money.js';
 import type { Recording } from './recording.js';
 import type { PlayArguments } from './replay-command.js';
@@ -47,7 +47,7 @@ export function setupOf({ price, ...given }: PlayArguments, fail: Fail): ReplayS
     ...given,
     price: price === undefined ? undefined : readPrice(price, fail),
     removalLog: removalLog === undefined ? undefined : resolve(removalLog),
-    summarizer: createSummarizer(readModelChoice(given, process.env, fail)),
+    summarizer: readSummarizer(given, process.env, fail),
   };
 }
 
@@ -64,7 +64,7 @@ export async function playFile(file: string, options: ReplayOptions): Promise<Re
 export interface PlayFilesOptions extends ReplayOptions {
   /** What the progress bar says. @default 'playing' */
   readonly doing?: string;
-  /** Number of files to play at the same time. @default 1 */
+  /** Number of files to play at the same time; 1 with a summarizer. @default 1 */
   readonly atOnce?: number;
 }
 
@@ -78,7 +78,7 @@ export interface PlayedFiles<Digest> {
 
 /**
  * Plays files and keeps only a digest of each, because a folder may have hundreds. All files share a compactor, because starting
- * threads takes longer than playing a short session. With a summarizer, each has its own, to meter requests by session.
+ * threads takes longer than playing a short session.
  *
  * @throws the signal's reason; errors of playing, and of reading a file that was not found in a folder.
  */
@@ -87,8 +87,8 @@ export async function playFiles<Digest>(
   { doing = 'playing', atOnce = 1, ...given }: PlayFilesOptions,
   digest: (recording: Recording) => Digest,
 ): Promise<PlayedFiles<Digest>> {
-  const { signal, progress, summarizer } = given;
-  await using compactor = summarizer === undefined ? createReplayCompactor(given) : undefined;
+  const { signal, progress } = given;
+  await using compactor = createReplayCompactor(given);
   const options = { ...given, compactor };
   // With several files the bar counts files; a single file shows its own stages.
   const isSingle = files.length === 1;

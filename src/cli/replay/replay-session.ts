@@ -9,7 +9,6 @@ import type { ReadSessionOptions } from './session-files.js';
 import type { ModelNames, PlayedSummarizer } from './model-options.js';
 import type { PlayArguments } from './replay-command.js';
 import type { RemovalsReport, ReplayReport, ReplaySettings } from './replay-report.js';
-import { SummarizerMeter } from './summarizer-meter.js';
 import { recordingOf } from './recording.js';
 import type { Recording } from './recording.js';
 import { groupWarnings, replayTotals } from './replay-totals.js';
@@ -29,7 +28,7 @@ export interface ReplaySetup extends Omit<PlayArguments, 'price' | keyof ModelNa
 
 /** How to play one transcript. */
 export interface ReplayOptions extends ReplaySetup, ReadSessionOptions {
-  /** A compactor from `createReplayCompactor` with the same options. Its requests to a summarizer are not metered. @default a new one */
+  /** A compactor from `createReplayCompactor` with the same options. @default a new one */
   readonly compactor?: Compactor | undefined;
   /** Options that override those of the session, to compare edit policies. */
   readonly session?: Pick<SessionOptions, 'edits' | 'density'> | undefined;
@@ -83,36 +82,24 @@ export async function replaySession(
   transcript: Transcript,
   options: ReplayOptions,
 ): Promise<Recording> {
-  const { summarizer } = options;
-  if (options.compactor !== undefined)
-    return replayIn(options.compactor, file, transcript, options);
-  const meter = summarizer && new SummarizerMeter(summarizer.summarizer);
-  const metered = summarizer && meter && { ...summarizer, summarizer: meter };
-  await using compactor = createReplayCompactor({ ...options, summarizer: metered });
-  return await replayIn(compactor, file, transcript, options, meter);
-}
-
-async function replayIn(
-  compactor: Compactor,
-  file: string,
-  transcript: Transcript,
-  options: ReplayOptions,
-  meter?: SummarizerMeter,
-): Promise<Recording> {
+  if (options.compactor === undefined) {
+    await using compactor = createReplayCompactor(options);
+    return await replaySession(file, transcript, { ...options, compactor });
+  }
   const workspaceRoot = options.workspace ?? transcript.workspaceRoot;
   const { removalLog, signal, progress, explains = false } = options;
   const onProgress = progress?.begin(transcript.entries.length, 'replaying', 'entries');
   const { density, ...edits } = options.session ?? {};
   const clock = new PlayClock();
   // Set per session, because each transcript has its own workspace root.
-  const session = await compactor.createSession({
+  const session = await options.compactor.createSession({
     ...edits,
     density: { ...(workspaceRoot !== undefined && { workspaceRoot }), ...density },
     removalLogPath: removalLog,
     now: clock.now,
   });
   try {
-    const recorder = new SessionRecorder(session, options.strategy, meter);
+    const recorder = new SessionRecorder(session, options.strategy, options.summarizer?.summarizer);
     const monitor = await LoopMonitor.start();
     await playEntries(session, transcript, { recorder, clock, signal, onProgress });
     const eventLoop = await monitor.finish();

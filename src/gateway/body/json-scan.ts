@@ -22,14 +22,6 @@ export interface MemberRange {
   readonly value: ByteRange;
 }
 
-/** Thrown if the scanned part of a text is not JSON. */
-export class NotJsonError extends Error {
-  constructor(at: number) {
-    super(`Expected JSON at byte ${at}.`);
-    this.name = 'NotJsonError';
-  }
-}
-
 /** Returns the index of the first byte at or after `from` that is not white space. */
 export function skipSpace(bytes: Uint8Array, from: number): number {
   let at = from;
@@ -40,7 +32,7 @@ export function skipSpace(bytes: Uint8Array, from: number): number {
   }
 }
 
-/** Returns the index after the value that starts at `from`. @throws NotJsonError if it does not end */
+/** Returns the index after the value that starts at `from`. @throws SyntaxError if it does not end */
 export function skipValue(bytes: Buffer, from: number): number {
   const first = bytes[from];
   if (first === QUOTE) return skipString(bytes, from);
@@ -55,17 +47,17 @@ export function skipValue(bytes: Buffer, from: number): number {
       if (depth === 0) return at + 1;
     }
   }
-  throw new NotJsonError(from);
+  throw notJson(from);
 }
 
-/** Yields the members of the object that starts at `from`. @throws NotJsonError */
+/** Yields the members of the object that starts at `from`. @throws SyntaxError */
 export function* members(bytes: Buffer, from: number): Generator<MemberRange> {
   for (const { key, valueStart } of keys(bytes, from)) {
     yield { key, value: { start: valueStart, end: skipValue(bytes, valueStart) } };
   }
 }
 
-/** Returns the start of a member's value, or `undefined`. Scans nothing after that start. @throws NotJsonError */
+/** Returns the start of a member's value, or `undefined`. Scans nothing after that start. @throws SyntaxError */
 export function findMember(bytes: Buffer, from: number, name: string): number | undefined {
   const wanted = Buffer.from(JSON.stringify(name));
   for (const { key, valueStart } of keys(bytes, from)) {
@@ -80,33 +72,33 @@ function* keys(
   bytes: Buffer,
   from: number,
 ): Generator<{ readonly key: ByteRange; readonly valueStart: number }> {
-  if (bytes[from] !== OPEN_OBJECT) throw new NotJsonError(from);
+  if (bytes[from] !== OPEN_OBJECT) throw notJson(from);
   let at = skipSpace(bytes, from + 1);
   if (bytes[at] === CLOSE_OBJECT) return;
   for (;;) {
-    if (bytes[at] !== QUOTE) throw new NotJsonError(at);
+    if (bytes[at] !== QUOTE) throw notJson(at);
     const key = { start: at, end: skipString(bytes, at) };
     at = skipSpace(bytes, key.end);
-    if (bytes[at] !== COLON) throw new NotJsonError(at);
+    if (bytes[at] !== COLON) throw notJson(at);
     const valueStart = skipSpace(bytes, at + 1);
     yield { key, valueStart };
     at = skipSpace(bytes, skipValue(bytes, valueStart));
     if (bytes[at] === CLOSE_OBJECT) return;
-    if (bytes[at] !== COMMA) throw new NotJsonError(at);
+    if (bytes[at] !== COMMA) throw notJson(at);
     at = skipSpace(bytes, at + 1);
   }
 }
 
 /**
  * Adds the elements of the list that starts at `from` to `elements`, which holds those that are already known. Returns the index
- * after the list. @throws NotJsonError
+ * after the list. @throws SyntaxError
  */
 export function readElements(bytes: Buffer, from: number, elements: ByteRange[]): number {
-  if (bytes[from] !== OPEN_LIST) throw new NotJsonError(from);
+  if (bytes[from] !== OPEN_LIST) throw notJson(from);
   let at = skipSpace(bytes, elements.at(-1)?.end ?? from + 1);
   if (bytes[at] === CLOSE_LIST) return at + 1;
   if (elements.length > 0) {
-    if (bytes[at] !== COMMA) throw new NotJsonError(at);
+    if (bytes[at] !== COMMA) throw notJson(at);
     at = skipSpace(bytes, at + 1);
   }
   for (;;) {
@@ -114,7 +106,7 @@ export function readElements(bytes: Buffer, from: number, elements: ByteRange[])
     elements.push({ start: at, end });
     at = skipSpace(bytes, end);
     if (bytes[at] === CLOSE_LIST) return at + 1;
-    if (bytes[at] !== COMMA) throw new NotJsonError(at);
+    if (bytes[at] !== COMMA) throw notJson(at);
     at = skipSpace(bytes, at + 1);
   }
 }
@@ -123,11 +115,16 @@ export function readElements(bytes: Buffer, from: number, elements: ByteRange[])
 function skipString(bytes: Buffer, from: number): number {
   for (let at = from; ;) {
     at = bytes.indexOf(QUOTE, at + 1);
-    if (at === -1) throw new NotJsonError(from);
+    if (at === -1) throw notJson(from);
     let escapes = 0;
     while (bytes[at - 1 - escapes] === BACKSLASH) escapes += 1;
     if (escapes % 2 === 0) return at + 1;
   }
+}
+
+/** The error for a text of which the scanned part is not JSON, as `JSON.parse` throws it. */
+function notJson(at: number): SyntaxError {
+  return new SyntaxError(`Expected JSON at byte ${at}.`);
 }
 
 function skipScalar(bytes: Buffer, from: number): number {
@@ -137,7 +134,7 @@ function skipScalar(bytes: Buffer, from: number): number {
     const isEnd = byte === COMMA || byte === CLOSE_LIST || byte === CLOSE_OBJECT;
     if (isEnd || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) break;
   }
-  if (at === from) throw new NotJsonError(from);
+  if (at === from) throw notJson(from);
   return at;
 }
 

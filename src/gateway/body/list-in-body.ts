@@ -20,7 +20,7 @@ export interface ListInBody {
 /** Size limit for the other fields, which are parsed in one go. */
 const MAX_SURROUNDING_BYTES = 4 * 1024 * 1024;
 
-/** Returns the start of the list at a path; `undefined` if there is none. @throws NotJsonError */
+/** Returns the start of the list at a path; `undefined` if there is none. @throws SyntaxError */
 export function findList(bytes: Buffer, path: readonly string[]): number | undefined {
   let at = skipSpace(bytes, 0);
   for (const name of path) {
@@ -35,7 +35,7 @@ export function findList(bytes: Buffer, path: readonly string[]): number | undef
  * Reads the list that starts at `start`, after its already known first elements.
  *
  * @returns `undefined` if the body has several lists at this path, or if its other fields are too large
- * @throws NotJsonError or SyntaxError if the body is not JSON
+ * @throws SyntaxError if the body is not JSON
  */
 export function readList(
   bytes: Buffer,

@@ -186,9 +186,6 @@ export function sentIn(
   return { messages, places, ends, text: body.subarray(start + 1) };
 }
 
-/** Failed linear searches before a map is built. Few messages are rewritten per turn; nearly all others are at the expected index. */
-const MAX_SEARCHES = 16;
-
 /** Returns each compacted message's index in `messages`, -1 for rewritten ones. Extends `places`, those of the first messages. */
 function keptPlaces(
   messages: readonly object[],
@@ -197,13 +194,11 @@ function keptPlaces(
   places: number[],
 ): number[] {
   let next = (places.findLast((place) => place !== -1) ?? -1) + 1;
-  let searches = 0;
+  /** Created on first use: nearly all messages are at the expected index. */
   let all: ReadonlyMap<object, number> | undefined;
   const search = (message: object): number => {
-    if (searches >= MAX_SEARCHES) all ??= new Map(messages.map((given, at) => [given, at]));
-    const place = all === undefined ? messages.indexOf(message, next) : (all.get(message) ?? -1);
-    if (place === -1) searches += 1;
-    return place;
+    all ??= new Map(messages.map((given, at) => [given, at]));
+    return all.get(message) ?? -1;
   };
   for (const message of compacted.slice(places.length)) {
     let place = next;

@@ -69,7 +69,7 @@ export async function compactOnce(
   return { status: 200, body: Buffer.concat([start, text, end]) };
 }
 
-/** @throws NotJsonError or SyntaxError if the body is not a JSON object */
+/** @throws SyntaxError if the body is not a JSON object */
 function readGiven(body: Buffer): ReadList | undefined {
   for (const name of LISTS) {
     const start = findList(body, [name]);

@@ -178,8 +178,18 @@ class LocalEngine implements Engine {
     return isRaw ? passed(reason) : this.#answerSideRequest(request, conversation);
   }
 
-  /** Reads a request; returns the reason if it has to be passed on because it cannot be read. @throws if it is not JSON */
-  #read({ api: name, body, scope, ...call }: EngineCall): ReadRequest | string {
+  /** Reads a request; returns the reason if it has to be passed on because it cannot be read. */
+  #read(call: EngineCall): ReadRequest | string {
+    try {
+      return this.#readJson(call);
+    } catch (thrown) {
+      if (thrown instanceof SyntaxError) return 'a body that is not JSON';
+      throw thrown;
+    }
+  }
+
+  /** @throws SyntaxError if the body is not JSON */
+  #readJson({ api: name, body, scope, ...call }: EngineCall): ReadRequest | string {
     const { list: path } = apiNamed(name);
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     const start = findList(bytes, path);
@@ -233,8 +243,12 @@ class LocalEngine implements Engine {
         outcome: pieces === undefined ? 'unchanged' : 'edited',
         body,
         editedBytes: pieces && lengthOf(pieces),
-        conversation: reportOf(conversation, messages, compacted, {
-          ...{ model, ...how },
+        conversation: stateOf(conversation, {
+          ...how,
+          // Clients choose the model name, and pages show it.
+          model: model !== undefined && PLAIN_MODEL.test(model) ? model : undefined,
+          givenMessages: messages.length,
+          sentMessages: compacted.length,
           cacheTtlMs: cacheTtlOfMessages(messages, cacheTtlMs),
           // Other APIs ignore such reasoning.
           bindsReasoning: request.bindsReasoning && isAnthropic,
@@ -282,15 +296,10 @@ class LocalEngine implements Engine {
       conversationId: conversation.id,
     });
     const pieces = piecesOf(list, messages, sent, this.#written);
-    const about = {
-      ...{ model: undefined, cacheTtlMs: undefined },
-      ...{ bindsReasoning: false, isNew: false, isRewritten: false },
-    };
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
-      isSideRequest: true,
       body: pieces && this.#assemble(list, pieces),
-      conversation: reportOf(conversation, messages, sent, about),
+      sideOf: conversation.watched && { id: conversation.id, name: conversation.name },
       edits: NO_EDITS,
     };
   }
@@ -311,26 +320,13 @@ class LocalEngine implements Engine {
   }
 }
 
-function reportOf(
+function stateOf(
   { id, name, api, watched }: TrackedConversation,
-  given: readonly object[],
-  sent: readonly object[],
-  about: Pick<
-    ConversationState,
-    'model' | 'bindsReasoning' | 'isNew' | 'isRewritten' | 'cacheTtlMs'
-  >,
+  about: Omit<ConversationState, 'id' | 'name' | 'api' | 'costs' | 'contextLimit'>,
 ): ConversationState | undefined {
   if (watched === undefined) return undefined;
-  const { model } = about;
-  return {
-    ...{ id, name, api, ...about },
-    // Clients choose the model name, and pages show it.
-    model: model !== undefined && PLAIN_MODEL.test(model) ? model : undefined,
-    givenMessages: given.length,
-    sentMessages: sent.length,
-    costs: watched.session.costs(),
-    contextLimit: watched.session.contextLimit,
-  };
+  const { contextLimit } = watched.session;
+  return { ...{ id, name, api, ...about }, costs: watched.session.costs(), contextLimit };
 }
 
 function passed(reason: string): EngineAnswer {

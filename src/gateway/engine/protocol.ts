@@ -35,11 +35,12 @@ export interface EngineAnswer {
   readonly reason?: string | undefined;
   /** The edited body, in shared memory. `undefined` if the request is only observed. */
   readonly body?: Uint8Array | undefined;
-  /** Whether the request is no turn of its conversation, but a count, a side call or a compaction. @default false */
-  readonly isSideRequest?: boolean | undefined;
   /** Length of the edited body in bytes, also if the request is only observed. */
   readonly editedBytes?: number | undefined;
+  /** The conversation of which the request is a turn. */
   readonly conversation?: ConversationState | undefined;
+  /** The conversation in whose form a request is sent that is no turn of it, but a count, a side call or a compaction. */
+  readonly sideOf?: Pick<ConversationState, 'id' | 'name'> | undefined;
   /** The edits that landed in this call. */
   readonly edits: readonly EditReport[];
   /** What else failed since the previous answer, such as saving a state, without content. */

@@ -36,12 +36,17 @@ const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] 
 
 const ignore = (): void => undefined;
 
-/** The route of a request with a history, the coding of its body, and what the engine is told besides the body. */
-type HistoryRoute = Route & {
-  readonly api: Api;
+/** A request with a history that is being answered. */
+interface Exchange extends ExchangeParts {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly route: Route;
+  /** The coding of the body. */
   readonly coding: Coding | 'none';
+  /** What the engine is told besides the body: what the head of the request says. */
   readonly call: Omit<EngineCall, 'body'>;
-};
+  readonly copy: BodyCopy;
+}
 
 /** Forwards a request with a history, and answers it. */
 export function exchange(
@@ -58,29 +63,23 @@ export function exchange(
     ledger.recordPassed(coding === undefined ? UNREAD_CODING : TOO_LARGE);
     if (coding === undefined) ledger.warn(`${UNREAD_CODING} left unread`);
     parts.forwarder.forward(request, response, route);
-  } else {
-    const isObserved = !ledger.mayCompact;
-    const call = { ...callOf(parts, request, route), isObserved };
-    const history = { ...route, coding, call };
-    if (isObserved) observe(parts, request, response, history, copy);
-    else collect(parts, request, response, history, copy);
+    return;
   }
-}
-
-/** What the head of a request tells the engine; read while the body arrives. */
-function callOf(
-  { options }: ExchangeParts,
-  { headers }: IncomingMessage,
-  { api, isSideRequest, model, upstreamName }: Route & { readonly api: Api },
-): Omit<EngineCall, 'body'> {
-  return {
+  const { headers } = request;
+  const { api, isSideRequest, model, upstreamName } = route;
+  const isObserved = !ledger.mayCompact;
+  const call = {
     api: api.name,
     scope: scopeOf(headers, upstreamName, options.store === undefined ? SALT : ''),
     name: nameInHeaders(headers),
     model,
     passes: passesByHeaders(headers),
     isSideRequest,
+    isObserved,
   };
+  const begun = { ...parts, request, response, route, coding, call, copy };
+  if (isObserved) observe(begun);
+  else collect(begun);
 }
 
 const TOO_LARGE = 'a body that is too large';
@@ -91,14 +90,8 @@ function isInPlainTransfer({ headers }: IncomingMessage): boolean {
 }
 
 /** Pipes the request to the upstream. Copies the body for the engine only once an answer arrives, to add no latency before. */
-function observe(
-  parts: ExchangeParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  route: HistoryRoute,
-  copy: BodyCopy,
-): void {
-  const { forwarder, ledger, options } = parts;
+function observe(begun: Exchange): void {
+  const { forwarder, ledger, options, request, response, route, copy } = begun;
   const chunks: Buffer[] = [];
   let length = 0;
   request.on('data', (chunk: Buffer) => {
@@ -110,13 +103,13 @@ function observe(
     onAnswer: (answer) => {
       // An upstream may answer before it has read the whole body.
       const observed = request.readableEnded ? observeCopy() : Promise.resolve(undefined);
-      recordUsage(parts, answer, observed, 'observe');
+      recordUsage(begun, answer, observed, 'observe');
     },
   });
 
   async function observeCopy(): Promise<RecordedAnswer | undefined> {
     const isWhole = length <= options.maxBodyBytes && (await inTurns(fill(copy, chunks)));
-    if (isWhole) return compact(parts, route, copy);
+    if (isWhole) return compact(begun);
     ledger.recordPassed(TOO_LARGE);
     return undefined;
   }
@@ -132,14 +125,8 @@ function* fill(copy: BodyCopy, chunks: Buffer[]): Generator<void, boolean, undef
 }
 
 /** Reads the whole body, and forwards it once the engine has answered. */
-function collect(
-  parts: ExchangeParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  route: HistoryRoute,
-  copy: BodyCopy,
-): void {
-  const { forwarder, ledger, memory } = parts;
+function collect(begun: Exchange): void {
+  const { forwarder, ledger, memory, request, response, route, copy } = begun;
   response.once('close', () => {
     memory.prepare(copy.length);
   });
@@ -156,7 +143,7 @@ function collect(
     forwarder.forward(request, response, route);
   };
   const onEnd = (): void => {
-    void compactAndForward(parts, request, response, route, copy);
+    void compactAndForward(begun);
   };
   request.on('data', onData);
   request.once('end', onEnd);
@@ -164,33 +151,28 @@ function collect(
 }
 
 /** Forwards a request whose body was read, compacted if its conversation is. Never rejects. */
-async function compactAndForward(
-  parts: ExchangeParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  route: HistoryRoute,
-  copy: BodyCopy,
-): Promise<void> {
-  const { forwarder, ledger } = parts;
-  const answer = await compact(parts, route, copy);
+async function compactAndForward(begun: Exchange): Promise<void> {
+  const { forwarder, ledger, request, response, route, copy } = begun;
+  const answer = await compact(begun);
   if (response.destroyed) return;
   const conversation = answer?.conversation;
-  const isCompacting = conversation !== undefined && ledger.modeOf(conversation) === 'compact';
+  const known = conversation ?? answer?.sideOf;
+  const isCompacting = known !== undefined && ledger.modeOf(known) === 'compact';
   const mode = isCompacting ? 'compact' : 'observe';
   const body = (isCompacting ? answer?.body : undefined) ?? copy.bytes;
-  if (answer?.isSideRequest === true || route.isSideRequest) {
+  if (answer?.sideOf !== undefined || route.isSideRequest) {
     forwarder.forward(request, response, route, body);
     return;
   }
   let latest = answer;
   const onAnswer: ForwardEvents['onAnswer'] = (answered) => {
-    recordUsage(parts, answered, Promise.resolve(latest), mode);
+    recordUsage(begun, answered, Promise.resolve(latest), mode);
   };
   const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
     if (conversation === undefined || !isFixableByCompacting(refusal)) return undefined;
     if (answer?.record !== undefined)
       ledger.recordUsage(conversation.id, answer.record, { usage: undefined, mode, status });
-    const again = await compact(parts, route, copy, refusal);
+    const again = await compact(begun, refusal);
     if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;
     latest = again;
     return again.body;
@@ -206,20 +188,15 @@ interface RecordedAnswer extends EngineAnswer {
 }
 
 /** Resolves to the engine's answer; `undefined` after the deadline or a failure. Never rejects. */
-async function compact(
-  { engine, ledger, options }: ExchangeParts,
-  { call, coding }: HistoryRoute,
-  copy: BodyCopy,
-  refusal?: string,
-): Promise<RecordedAnswer | undefined> {
+async function compact(begun: Exchange, refusal?: string): Promise<RecordedAnswer | undefined> {
+  const { engine, ledger, options, call } = begun;
   const deadlineMs = call.isObserved === true ? OBSERVING_MS : options.deadlineMs;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, deadlineMs, undefined).unref();
   });
   try {
-    const complete = { ...call, body: copy.bytes, refusal };
-    const answered = compactCoded(engine, complete, coding, options.maxBodyBytes);
+    const answered = compactCoded(begun, refusal);
     const answer = await Promise.race([answered, late]);
     if (answer !== undefined)
       return { ...answer, record: ledger.recordAnswer(answer, answer.bytes) };
@@ -228,8 +205,7 @@ async function compact(
     else {
       ledger.recordFailure('compaction took too long; the request left as it came');
       void answered.then(
-        ({ conversation, isSideRequest }) =>
-          conversation && !isSideRequest && engine.noteBoundReasoning(conversation.id),
+        ({ conversation }) => conversation && engine.noteBoundReasoning(conversation.id),
         ignore,
       );
     }
@@ -249,21 +225,20 @@ async function compact(
  * @returns the engine's answer, with the length of the decoded body in bytes
  */
 async function compactCoded(
-  engine: Engine,
-  call: EngineCall,
-  coding: Coding | 'none',
-  maxBytes: number,
+  { engine, options, coding, call, copy }: Exchange,
+  refusal: string | undefined,
 ): Promise<EngineAnswer & { readonly bytes: number }> {
-  if (coding === 'none') return { ...(await engine.compact(call)), bytes: call.body.length };
+  const asked = { ...call, body: copy.bytes, refusal };
+  if (coding === 'none') return { ...(await engine.compact(asked)), bytes: copy.length };
   const passed = (reason: string) => ({ outcome: 'passed', reason, edits: [], bytes: 0 }) as const;
   let body: Buffer | undefined;
   try {
-    body = await unpack(call.body, coding, maxBytes);
+    body = await unpack(asked.body, coding, options.maxBodyBytes);
   } catch {
     return passed('a body that is not in the coding that it names');
   }
   if (body === undefined) return passed(TOO_LARGE);
-  const answer = await engine.compact({ ...call, body });
+  const answer = await engine.compact({ ...asked, body });
   const edited = answer.body && (await pack(answer.body, coding));
   return { ...answer, body: edited, bytes: body.length };
 }

@@ -153,12 +153,11 @@ export class Ledger extends EventEmitter<LedgerEvents> {
    */
   recordAnswer(answer: EngineAnswer, bytes: number): CallRecord | undefined {
     const { outcome, reason, editedBytes, conversation: state, edits, failures = [] } = answer;
-    const { isSideRequest = false } = answer;
     for (const failure of failures) this.recordFailure(failure);
     if (outcome === 'failed')
       this.recordFailure(`compaction failed (${reason ?? 'unknown'}); the request left as it came`);
     if (outcome === 'passed') this.recordPassed(reason ?? 'other requests');
-    if (state === undefined || isSideRequest) return undefined;
+    if (state === undefined) return undefined;
     const conversation = this.#conversationOf(state);
     const sentBytes = editedBytes ?? bytes;
     conversation.line = state;

@@ -38,6 +38,11 @@ export async function answerOwn(
     case 'GET /ctxfold':
     case 'HEAD /ctxfold':
       return page(parts, response);
+    case 'GET /ctxfold/':
+    case 'HEAD /ctxfold/':
+      // The page's requests are relative to its address without the slash.
+      response.writeHead(308, { ...PRIVATE, location: '../ctxfold' }).end();
+      return;
     case 'GET /ctxfold/state': {
       const { status, conversations } = parts.ledger;
       sendJson(response, { ...status, conversations });

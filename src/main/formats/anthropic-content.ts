@@ -14,7 +14,7 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
-import { mediaBlock } from './media-block.js';
+import { mediaBlock } from './content-parts.js';
 
 /** A message, with what its record says about it. */
 export interface AnthropicMessage {

@@ -14,7 +14,7 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
-import { mediaBlock } from './media-block.js';
+import { mediaBlock, readContent } from './content-parts.js';
 import { asTimestamp } from './timestamp.js';
 
 /** What an agent adds to the plain chat API. */
@@ -134,26 +134,17 @@ function readReasoning(message: JsonRecord): readonly ContentBlock[] {
   return [];
 }
 
-/** Reads content of OpenAI's APIs: text, a list of parts, or absent. Leaves out anything else with a warning. */
+/** Reads content of OpenAI's APIs. */
 export function readOpenAiContent(
   content: unknown,
   history: HistoryAssembler,
 ): readonly ContentBlock[] {
-  if (content === undefined || content === null) return [];
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  if (!Array.isArray(content)) {
-    history.warn('Content that is neither text nor a list was left out.');
-    return [];
-  }
-  return asArray(content).flatMap((item): readonly ContentBlock[] => {
+  return readContent(content, history, (item) => {
     const part = asRecord(item);
     const text = asText(item) ?? asText(part?.['text']) ?? asText(part?.['refusal']);
-    if (text !== undefined) return [{ type: 'text', text }];
+    if (text !== undefined) return { type: 'text', text };
     const image = part?.['image_url'];
-    const media = mediaBlock('image/*', undefined, asRecord(image)?.['url'] ?? image);
-    if (media !== undefined) return [media];
-    history.tallyLeftOut('content parts of the unknown type', asText(part?.['type']) ?? '');
-    return [];
+    return mediaBlock('image/*', undefined, asRecord(image)?.['url'] ?? image);
   });
 }
 

@@ -15,7 +15,7 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
-import { mediaBlock } from './media-block.js';
+import { mediaBlock } from './content-parts.js';
 import { timeOf } from './timestamp.js';
 
 /** Records of what the terminal showed besides the conversation. */

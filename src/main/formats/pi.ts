@@ -3,7 +3,6 @@
 
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import {
-  asArray,
   asFilledText,
   asRecord,
   asText,
@@ -15,7 +14,7 @@ import type { JsonRecord } from '../../shared/json.js';
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { Format, RecordReader } from './format.js';
 import type { HistoryAssembler } from './history-assembler.js';
-import { mediaBlock } from './media-block.js';
+import { mediaBlock, readContent } from './content-parts.js';
 import { timeOf } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
@@ -175,20 +174,7 @@ class PiReader implements RecordReader {
   }
 
   #readContent(content: unknown): readonly ContentBlock[] {
-    if (content === undefined || content === null) return [];
-    if (typeof content === 'string') return [{ type: 'text', text: content }];
-    if (!Array.isArray(content)) {
-      this.#history.warn('Content that is neither text nor a list was left out.');
-      return [];
-    }
-    return asArray(content).flatMap((item): readonly ContentBlock[] => {
-      const part = asRecord(item) ?? {};
-      const type = asText(part['type']) ?? '';
-      const block = readPart(part, type);
-      if (block === undefined)
-        this.#history.tallyLeftOut('content parts of the unknown type', type);
-      return block === undefined ? [] : [block];
-    });
+    return readContent(content, this.#history, readPart);
   }
 
   /** Reads a command that the user ran, in the form in which it was sent to the model. */
@@ -201,7 +187,8 @@ class PiReader implements RecordReader {
 }
 
 /** Returns `undefined` for a part of an unknown type or without its content. */
-function readPart(part: JsonRecord, type: string): ContentBlock | undefined {
+function readPart(item: unknown, type: string): ContentBlock | undefined {
+  const part = asRecord(item) ?? {};
   switch (type) {
     case 'text': {
       const text = asText(part['text']);

@@ -83,7 +83,7 @@ async function process(
       throw new Error(LOST);
     }
     try {
-      const made = await ask(summarizer, store, { key, request, signal });
+      const made = await ask(summarizer, store, key, request, signal);
       await store.put(answer, 'answer', JSON.stringify(made));
     } catch (thrown) {
       const isOver = thrown instanceof UnrecoverableError || isLastAttempt(job);
@@ -101,16 +101,12 @@ function isLastAttempt({ attemptsMade, opts }: ProcessedJob): boolean {
   return attemptsMade !== undefined && attemptsMade + 1 >= (opts?.attempts ?? 1);
 }
 
-interface Work {
-  readonly key: string;
-  readonly request: object;
-  readonly signal: AbortSignal | undefined;
-}
-
 async function ask(
   summarizer: Summarizer,
   store: TextStore,
-  { key, request, signal }: Work,
+  key: string,
+  request: object,
+  signal: AbortSignal | undefined,
 ): Promise<object> {
   const { timeoutMs = DEFAULT_SUMMARIZER_TIMEOUT_MS } = summarizer;
   const controller = new AbortController();

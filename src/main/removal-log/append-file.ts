@@ -1,4 +1,4 @@
-// The file of a removal log: an interface of five operations, and its implementation on a file handle.
+// Opens the file of a removal log.
 
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
@@ -6,19 +6,6 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeFolder, syncFolder } from '../host/folders.js';
 import { systemCode } from './removal-log-errors.js';
-
-/** A file to append to. Each operation rejects with the system's error. */
-export interface AppendFile {
-  /** Size in bytes, and whether a directory still names the file. */
-  status(): Promise<{ readonly sizeBytes: number; readonly isLinked: boolean }>;
-  /** Appends bytes and returns how many: a full disk or a size limit can cause a short write. */
-  write(bytes: Uint8Array): Promise<number>;
-  /** Reads at an offset into a buffer and returns the number of bytes, 0 at the end. */
-  read(buffer: Buffer, offset: number): Promise<number>;
-  /** Resolves when all written bytes are on the device. */
-  datasync(): Promise<void>;
-  close(): Promise<void>;
-}
 
 const FILE_MODE = 0o600;
 
@@ -43,12 +30,12 @@ export async function prepareParentDirectory(path: string): Promise<string> {
  * before this resolves; an existing one keeps its mode. Refuses a symbolic link (`ELOOP`), because its
  * target may be anywhere, and anything but a regular file.
  */
-export async function openAppendFile(path: string): Promise<AppendFile> {
+export async function openAppendFile(path: string): Promise<FileHandle> {
   const { handle, isNew } = await openHandle(path);
   try {
     if (!(await handle.stat()).isFile()) throw new TypeError('Expected a regular file.');
     if (isNew) await syncFolder(dirname(path));
-    return appendFileOf(handle);
+    return handle;
   } catch (error) {
     await handle.close();
     throw error;
@@ -67,18 +54,4 @@ async function openHandle(
     // Without O_NONBLOCK, opening a named pipe would block until it has a reader.
     return { handle: await open(path, flags | constants.O_NONBLOCK), isNew: false };
   }
-}
-
-/** Wraps an open handle. For writing, it must be in append mode. */
-export function appendFileOf(handle: FileHandle): AppendFile {
-  return {
-    status: async () => {
-      const { size, nlink } = await handle.stat();
-      return { sizeBytes: size, isLinked: nlink > 0 };
-    },
-    write: async (bytes) => (await handle.write(bytes)).bytesWritten,
-    read: async (buffer, offset) => (await handle.read(buffer, 0, buffer.length, offset)).bytesRead,
-    datasync: () => handle.datasync(),
-    close: () => handle.close(),
-  };
 }

@@ -1,7 +1,7 @@
 // Writes records to a file so that a failure at any point affects only the records being written. Assigns record numbers and keeps
 // track of line starts.
 
-import type { AppendFile } from './append-file.js';
+import type { FileHandle } from 'node:fs/promises';
 import type { Deferred } from '../waiting/abortable.js';
 import { encodeRemoval } from './removal-record.js';
 import type { RemovalDraft } from './removal-record.js';
@@ -32,7 +32,7 @@ const PIECE_LENGTH = 1024 * 1024;
 /** The records of one open file. Calls of `write` must not overlap. */
 export class RecordFile {
   readonly #path: string;
-  readonly #file: AppendFile;
+  readonly #file: FileHandle;
   readonly #now: () => number;
   #nextSeq: number;
   #endOffset: number;
@@ -40,7 +40,7 @@ export class RecordFile {
   #isAtLineStart: boolean;
 
   /** @param now the clock, in milliseconds since the epoch */
-  constructor(path: string, file: AppendFile, tail: LogTail, now: () => number) {
+  constructor(path: string, file: FileHandle, tail: LogTail, now: () => number) {
     this.#path = path;
     this.#file = file;
     this.#now = now;
@@ -62,8 +62,8 @@ export class RecordFile {
    * numbers and starts on a new line.
    */
   async write(batch: readonly PendingAppend[]): Promise<void> {
-    const { sizeBytes, isLinked } = await this.#file.status();
-    if (!isLinked) throw new Error('the file was deleted while it was open; open the path again');
+    const { size: sizeBytes, nlink } = await this.#file.stat();
+    if (nlink === 0) throw new Error('the file was deleted while it was open; open the path again');
     const startsLine = this.#isAtLineStart && sizeBytes === this.#endOffset;
     let text = startsLine ? '' : '\n';
     let endOffset = sizeBytes + text.length;
@@ -110,12 +110,12 @@ export class RecordFile {
 }
 
 /** Writes everything. A short write comes without an error, so the rest is written again, which fails with the reason. */
-async function writeAll(file: AppendFile, text: string): Promise<void> {
+async function writeAll(file: FileHandle, text: string): Promise<void> {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
-    const bytes = await file.write(rest);
-    if (bytes <= 0) throw new Error('the system took no bytes and gave no reason');
-    rest = rest.subarray(bytes);
+    const { bytesWritten } = await file.write(rest);
+    if (bytesWritten <= 0) throw new Error('the system took no bytes and gave no reason');
+    rest = rest.subarray(bytesWritten);
   }
 }
 
@@ -123,10 +123,10 @@ async function writeAll(file: AppendFile, text: string): Promise<void> {
  * Reads the end of a log, backwards in growing windows until one contains a record, so that opening a long log is fast. Record numbers
  * ascend, so the highest number among the last records is the highest of all.
  */
-export async function readLogTail(path: string, file: AppendFile): Promise<LogTail> {
-  const { sizeBytes } = await file.status();
+export async function readLogTail(path: string, file: FileHandle): Promise<LogTail> {
+  const { size: sizeBytes } = await file.stat();
   const last = Buffer.of(LINE_BREAK);
-  if (sizeBytes > 0) await file.read(last, sizeBytes - 1);
+  if (sizeBytes > 0) await file.read(last, { position: sizeBytes - 1 });
   let lastSeq = -1;
   let windowBytes = FIRST_WINDOW_BYTES;
   for (let startOffset = sizeBytes; startOffset > 0 && lastSeq === -1;) {

@@ -1,9 +1,9 @@
 // The writer of a removal log: append-only, one writer per file, writes acknowledged once they are on disk.
 
+import type { FileHandle } from 'node:fs/promises';
 import { CtxfoldError } from '../../shared/errors.js';
 import { Deferred, withDeadline } from '../waiting/abortable.js';
 import { assertFilePath, openAppendFile, prepareParentDirectory } from './append-file.js';
-import type { AppendFile } from './append-file.js';
 import { CallIndex } from './call-index.js';
 import { acquireFileLock } from './file-lock.js';
 import type { FileLock, LockTiming } from './file-lock.js';
@@ -20,8 +20,12 @@ import { notInRemovalLog, readFailed, writeFailed, writerClosed } from './remova
 export interface RemovalLogOptions {
   /** The clock, in milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
-  /** Opens the file. @default a regular file, created with mode 0600 */
-  readonly openFile?: (path: string) => Promise<AppendFile>;
+  /**
+   * Opens the file. @default a regular file, created with mode 0600
+   *
+   * @internal because the package's declarations must not need Node's
+   */
+  readonly openFile?: (path: string) => Promise<FileHandle>;
   /** Timing of the file's lock. @default a heartbeat every 2 seconds, a lease of 6 seconds */
   readonly lockTiming?: LockTiming;
 }
@@ -37,7 +41,7 @@ const CLOSE_TIMEOUT_MS = 5_000;
 /** A file that is open for writing, its lock, and the index of its first bytes, which `restore` extends. */
 interface OpenLog {
   readonly path: string;
-  readonly file: AppendFile;
+  readonly file: FileHandle;
   readonly records: RecordFile;
   readonly lock: FileLock;
   index: PartialIndex;
@@ -186,7 +190,7 @@ export class RemovalLog {
    */
   async #replaceDeleted(): Promise<void> {
     const { file, records, lock } = this.#parts;
-    if (!(await lock.isDeleted()) && (await file.status()).isLinked) return;
+    if (!(await lock.isDeleted()) && (await file.stat()).nlink > 0) return;
     await lock.release();
     this.#parts = await this.#reopen();
     // Closed later, because a `restore` may still be reading the old file.
@@ -221,8 +225,8 @@ async function readNew(source: RemovalSource, parts: OpenLog): Promise<void> {
   // Somebody truncated the file and more was written since, so the index is wrong.
   if (endOffset < parts.index.bytes) parts.index = new PartialIndex();
   if (source.file !== undefined) {
-    const { sizeBytes } = await parts.file.status();
-    if (sizeBytes < endOffset) throw new Error('it was cut off while it was open');
+    const { size } = await parts.file.stat();
+    if (size < endOffset) throw new Error('it was cut off while it was open');
   }
   const { index } = parts;
   const reading = new RemovalReading(source, { startOffset: index.bytes, endOffset });
@@ -233,12 +237,12 @@ async function readNew(source: RemovalSource, parts: OpenLog): Promise<void> {
 /** @throws the system's error, or that of the lock. */
 async function openLog(
   path: string,
-  openFile: (path: string) => Promise<AppendFile>,
+  openFile: (path: string) => Promise<FileHandle>,
   lockTiming: LockTiming | undefined,
   now: () => number,
 ): Promise<OpenLog> {
   let lock: FileLock | undefined;
-  let file: AppendFile | undefined;
+  let file: FileHandle | undefined;
   try {
     const resolved = await prepareParentDirectory(path);
     lock = await acquireFileLock(resolved, lockTiming);

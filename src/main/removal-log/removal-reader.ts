@@ -6,8 +6,6 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { assertNumber, readOptions } from '../../shared/misuse.js';
 import type { Checks } from '../../shared/misuse.js';
-import { appendFileOf } from './append-file.js';
-import type { AppendFile } from './append-file.js';
 import { splitByteLines } from './byte-lines.js';
 import type { ByteLine } from './byte-lines.js';
 import { decodeRemoval, MAX_RECORD_BYTES, RECORD_MARK } from './removal-record.js';
@@ -58,8 +56,15 @@ const CHECKS: Checks<ReadRemovalsOptions> = {
 /** A removal log, and the open file to read it from even if it was renamed. */
 export interface RemovalSource {
   readonly path: string;
-  /** @default opened by its path */
-  readonly file?: Pick<AppendFile, 'read'> | undefined;
+  /** A `FileHandle`; not named, because the package's declarations must not need Node's. @default opened by its path */
+  readonly file?: ReadableFile | undefined;
+}
+
+interface ReadableFile {
+  read(
+    buffer: Uint8Array,
+    options: { readonly position: number },
+  ): Promise<{ readonly bytesRead: number }>;
 }
 
 /** A record, or bytes that are not a record, with their range on the line. */
@@ -186,13 +191,13 @@ async function* readChunks(
 ): AsyncGenerator<Buffer> {
   let opened: FileHandle | undefined;
   try {
-    const source = file ?? appendFileOf((opened = await openToRead(path)));
+    const source = file ?? (opened = await openToRead(path));
     for (let offset = startOffset; offset < endOffset;) {
       const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, endOffset - offset));
-      const bytes = await source.read(buffer, offset);
-      if (bytes === 0) return;
-      offset += bytes;
-      yield buffer.subarray(0, bytes);
+      const { bytesRead } = await source.read(buffer, { position: offset });
+      if (bytesRead === 0) return;
+      offset += bytesRead;
+      yield buffer.subarray(0, bytesRead);
     }
   } catch (error) {
     throw readFailed(path, error);

@@ -68,6 +68,16 @@ describe('createRecallServer', () => {
       }
     });
 
+    it('finds what any log of a folder has, also one that comes later', async () => {
+      const path = await temporaryPath('a.removals.jsonl');
+      await record(path, answered('c1', 'one'));
+      const { recall, list } = await serve(dirname(path));
+      expect((await recall('c1')).text).toBe('one');
+      await record(`${dirname(path)}/b.removals.jsonl`, answered('c2', 'two'));
+      expect((await recall('c2')).text).toBe('two');
+      expect((await list()).text).toMatch(/^2 of 2:/);
+    });
+
     it('gives what a tool said when it failed', async () => {
       const path = await temporaryPath();
       await record(path, answered('c1', '', 'no such file'), answered('c2', null));
@@ -99,8 +109,7 @@ describe('createRecallServer', () => {
     });
 
     it('says that a transcript cannot be read', async () => {
-      const path = await temporaryPath();
-      const { recall, list } = await serve(dirname(path));
+      const { recall, list } = await serve('/dev/null');
       expect(await recall('c1')).toEqual({
         text: expect.stringContaining('cannot be read just now'),
         isError: true,

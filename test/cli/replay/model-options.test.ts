@@ -1,7 +1,7 @@
 // What must be given for a model, and what is never said about the key.
 
-import { describe, expect, test } from 'vitest';
-import { readModelChoice } from '../../../src/cli/replay/model-options.js';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { readSummarizer } from '../../../src/cli/replay/model-options.js';
 import type { ModelArguments } from '../../../src/cli/replay/model-options.js';
 
 const GIVEN: ModelArguments = {
@@ -14,26 +14,30 @@ const GIVEN: ModelArguments = {
 function choose(
   given: Partial<ModelArguments>,
   environment: Readonly<Record<string, string>> = {},
-): ReturnType<typeof readModelChoice> {
-  return readModelChoice({ ...GIVEN, ...given }, environment, (message) => {
+): ReturnType<typeof readSummarizer> {
+  return readSummarizer({ ...GIVEN, ...given }, environment, (message) => {
     throw new Error(message);
   });
 }
 
-describe('readModelChoice', () => {
+describe('readSummarizer', () => {
   test('takes the window of the session unless another one is given', () => {
     const settings = { baseUrl: GIVEN.baseUrl, model: 'a-model', fallbackToTruncation: false };
-    expect(choose({})).toEqual({
-      settings: { ...settings, contextLimit: 20_000 },
-      apiKey: undefined,
-    });
+    expect(choose({})?.settings).toEqual({ ...settings, contextLimit: 20_000 });
     expect(choose({ summarizerContextLimit: 9_000 })).toMatchObject({
+      summarizer: { contextLimit: 9_000 },
       settings: { contextLimit: 9_000 },
     });
   });
 
-  test('reads the key from the variable that is named', () => {
-    expect(choose({ apiKeyEnv: 'KEY' }, { KEY: ' secret\n' })).toMatchObject({ apiKey: 'secret' });
+  test('sends the key from the variable that is named', async () => {
+    const answer = { choices: [{ message: { content: 'short' }, finish_reason: 'stop' }] };
+    const fetched = vi.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json(answer));
+    onTestFinished(() => fetched.mockRestore());
+    const { signal } = new AbortController();
+    const request = { system: 's', prompt: 'p', maxOutputTokens: 9, signal };
+    await choose({ apiKeyEnv: 'KEY' }, { KEY: ' secret\n' })?.summarizer.generate(request);
+    expect(fetched.mock.calls[0]?.[1]?.headers).toMatchObject({ authorization: 'Bearer secret' });
   });
 
   test.each(['middle-out', 'one-shot'] as const)('names what %s misses', (strategy) => {
@@ -42,7 +46,7 @@ describe('readModelChoice', () => {
       throw new Error(message);
     };
     const read = (more: Partial<ModelArguments>) => () =>
-      readModelChoice({ strategy, contextLimit, ...more }, {}, fail);
+      readSummarizer({ strategy, contextLimit, ...more }, {}, fail);
     expect(read({})).toThrow(/add --base-url <url> and --model <name>\.$/);
     expect(read({ model: 'm' })).toThrow(/: add --base-url <url>\.$/);
     expect(read({ baseUrl: 'http://h' })).toThrow(/: add --model <name>\.$/);
@@ -54,7 +58,7 @@ describe('readModelChoice', () => {
     const fail = (): never => {
       throw new Error('not expected');
     };
-    expect(readModelChoice({ strategy: name, contextLimit }, {}, fail)).toBeNull();
+    expect(readSummarizer({ strategy: name, contextLimit }, {}, fail)).toBeUndefined();
   });
 
   test.each([

@@ -11,6 +11,7 @@ import { jsonText } from '../../../src/cli/terminal/terminal-text.js';
 import { replaySession } from '../../../src/cli/replay/replay-session.js';
 import type { ReplayOptions } from '../../../src/cli/replay/replay-session.js';
 import { step, transcriptOf } from '../../support/report-documents.js';
+import { SummarizerMeter } from '../../../src/cli/replay/summarizer-meter.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import type { ScriptedAnswer } from '../../support/scripted-summarizer.js';
 
@@ -252,7 +253,7 @@ describe('replaySession with a model', () => {
     answers: ScriptedAnswer | readonly ScriptedAnswer[],
     fallbackToTruncation = false,
   ): ReplayOptions {
-    const summarizer = scriptedSummarizer(answers);
+    const summarizer = new SummarizerMeter(scriptedSummarizer(answers));
     return {
       ...OPTIONS,
       contextLimit: 6_000,

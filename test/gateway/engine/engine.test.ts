@@ -305,7 +305,7 @@ describe('an engine', () => {
       body: Buffer.from(text),
       scope: '',
     });
-    expect(['passed', 'failed']).toContain(outcome);
+    expect(outcome).toBe('passed');
     expect(body).toBeUndefined();
   });
 

@@ -98,7 +98,7 @@ describe('what fails in ctxfold', () => {
 it('has the engine know that a call left unedited whose compaction came too late, and nothing of a side call', async () => {
   const noted: string[] = [];
   const late = [
-    { outcome: 'edited', isSideRequest: true, conversation: { id: 'aside' }, edits: [] },
+    { outcome: 'edited', sideOf: { id: 'aside' }, edits: [] },
     { outcome: 'edited', conversation: { id: 'one' }, edits: [] },
   ] as unknown as EngineAnswer[];
   let comeLate = (): void => undefined;

@@ -130,6 +130,12 @@ it('has a page for those that ask whether it is there', async () => {
   expect(await said(await worldWith(), request)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n$/);
 });
 
+it('has its page where a slash stands behind the address, too', async () => {
+  const { gateway } = await worldWith();
+  const { status, url } = await fetch(`${gateway.url}/ctxfold/`);
+  expect([status, url]).toEqual([200, `${gateway.url}/ctxfold`]);
+});
+
 describe('an upstream', () => {
   it('may send interim answers, which clients get that know them', async () => {
     const world = await upstreamOf((_, response) => {

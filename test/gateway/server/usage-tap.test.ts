@@ -4,7 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { tapUsage, UsageReader } from '../../../src/gateway/server/usage-tap.js';
+import { UsageReader } from '../../../src/adapters/request/usage-reader.js';
+import { answeredUsage, tapUsage } from '../../../src/gateway/server/usage-tap.js';
 import type { TapReport } from '../../../src/gateway/server/usage-tap.js';
 import { runs } from '../../support/scale.js';
 
@@ -60,7 +61,12 @@ const ANSWERS: readonly (readonly [name: string, text: string, usage: object | u
   ['what is cut off', '{"usage":{"input_tokens":3', undefined],
 ];
 
-describe('UsageReader', () => {
+const ended = (reader: UsageReader): ReturnType<typeof answeredUsage> => {
+  reader.end();
+  return answeredUsage(reader);
+};
+
+describe('answeredUsage', () => {
   it.each(ANSWERS)('reads %s, however it is cut', (_, text, usage) => {
     const bytes = Buffer.from(text);
     fc.assert(
@@ -71,7 +77,7 @@ describe('UsageReader', () => {
           reader.add(bytes.subarray(from, cut));
           from = cut;
         }
-        expect(reader.end()).toEqual(usage);
+        expect(ended(reader)).toEqual(usage);
       }),
       { numRuns: runs(1_000) },
     );
@@ -84,9 +90,17 @@ describe('UsageReader', () => {
       const reader = new UsageReader(true);
       reader.add(Buffer.from(text.slice(0, cut)));
       reader.add(Buffer.from(text.slice(cut)));
-      expect(reader.end()).toMatchObject({ inputTokens: 50, outputTokens: 5 });
+      expect(ended(reader)).toMatchObject({ inputTokens: 50, outputTokens: 5 });
       expect(reader.text).toBe(text);
     }
+  });
+
+  it('tells of tools that the provider ran wherever a long document has them', () => {
+    const reader = new UsageReader(true);
+    reader.add(Buffer.from('{"output":[{"type":"web_search_call"},{"text":"'));
+    for (let at = 0; at < 20; at += 1) reader.add(Buffer.alloc(10_000, 97));
+    reader.add(Buffer.from('"}],"usage":{"prompt_tokens":3}}'));
+    expect(ended(reader)).toMatchObject({ inputTokens: 3, isSum: true });
   });
 
   it('keeps the end of a document alone', () => {
@@ -94,7 +108,7 @@ describe('UsageReader', () => {
     for (let at = 0; at < 200; at += 1) reader.add(Buffer.alloc(10_000, 97));
     reader.add(Buffer.from('","usage":{"input_tokens":3,"output_tokens":4}}'));
     expect(reader.text.length).toBeLessThanOrEqual(64 * 1024 + 100);
-    expect(reader.end()).toMatchObject({ inputTokens: 3, outputTokens: 4 });
+    expect(ended(reader)).toMatchObject({ inputTokens: 3, outputTokens: 4 });
   });
 });
 

@@ -1,11 +1,11 @@
 // What the tests of the transcript share: a directory of their own, drafts, reading, and files that fail.
 
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openAppendFile } from '../../../src/main/removal-log/append-file.js';
-import type { AppendFile } from '../../../src/main/removal-log/append-file.js';
 import { readRemovals } from '../../../src/main/removal-log/removal-reader.js';
 import type {
   ReadRemovalsOptions,
@@ -68,35 +68,27 @@ export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: made up`), { code, syscall: 'write' });
 }
 
-/** What happens in place of an operation on a file, given the real one. */
+/** What happens in place of an operation on a file, given the real one and what the operation was given. */
 export type FileFaults = {
-  readonly [Operation in Exclude<keyof AppendFile, 'read'>]?: (
-    file: AppendFile,
-    bytes: Uint8Array,
+  readonly [Operation in 'stat' | 'read' | 'write' | 'datasync' | 'close']?: (
+    file: FileHandle,
+    bytes: Buffer,
+    options: { readonly position: number },
   ) => unknown;
 };
 
 /** Opens the real file, with some operations replaced. */
-export function openWith(faults: FileFaults): (path: string) => Promise<AppendFile> {
-  return async (path) => {
-    const file = await openAppendFile(path);
-    const none = new Uint8Array();
-    return {
-      status: async () =>
-        (await (faults.status ?? ((real) => real.status()))(file, none)) as Awaited<
-          ReturnType<AppendFile['status']>
-        >,
-      write: async (bytes) =>
-        (await (faults.write ?? ((real, given) => real.write(given)))(file, bytes)) as number,
-      read: (buffer, offset) => file.read(buffer, offset),
-      datasync: async () => {
-        await (faults.datasync ?? ((real) => real.datasync()))(file, none);
+export function openWith(faults: FileFaults): (path: string) => Promise<FileHandle> {
+  return async (path) =>
+    new Proxy(await openAppendFile(path), {
+      get: (file, name) => {
+        const fault = faults[name as keyof FileFaults];
+        if (fault !== undefined)
+          return async (...given: [Buffer, { position: number }]) => fault(file, ...given);
+        const real: unknown = Reflect.get(file, name);
+        return typeof real === 'function' ? (real.bind(file) as unknown) : real;
       },
-      close: async () => {
-        await (faults.close ?? ((real) => real.close()))(file, none);
-      },
-    };
-  };
+    });
 }
 
 /** A promise and what settles it. */

@@ -16,8 +16,6 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { appendFileOf, openAppendFile } from '../../../src/main/removal-log/append-file.js';
-import type { AppendFile } from '../../../src/main/removal-log/append-file.js';
 import { RemovalLog } from '../../../src/main/removal-log/removal-log.js';
 import { CtxfoldError } from '../../../src/shared/errors.js';
 import { toolContent, toolResponse } from '../../../src/shared/content.js';
@@ -211,7 +209,7 @@ describe('RemovalLog', () => {
   test.skipIf(!existsSync('/dev/full'))('says that the disk is full', async () => {
     const path = await temporaryPath();
     await writeFile(path, '');
-    const openFile = async () => appendFileOf(await open('/dev/full', 'a'));
+    const openFile = () => open('/dev/full', 'a');
     const writer = await openWriter(path, { openFile });
     await expect(writer.append([draft('a')])).rejects.toMatchObject({
       ...FAILED,
@@ -313,16 +311,12 @@ describe('RemovalLog', () => {
   test('reads for a restore what is new since the last one, and its record', async () => {
     const path = await temporaryPath();
     const reads: number[] = [];
-    const openFile = async (given: string) => {
-      const file = await openAppendFile(given);
-      return {
-        ...file,
-        read: (buffer: Buffer, offset: number) => {
-          reads.push(offset);
-          return file.read(buffer, offset);
-        },
-      };
-    };
+    const openFile = openWith({
+      read: (file, buffer, options) => {
+        reads.push(options.position);
+        return file.read(buffer, options);
+      },
+    });
     const writer = await openWriter(path, { openFile });
     const entry = toolContent([toolResponse('r1', 'read_file', 'x'.repeat(400_000))]);
     await writer.append([{ ...draft(''), entry }]);
@@ -342,16 +336,14 @@ describe('RemovalLog', () => {
     const path = await temporaryPath();
     const gate = deferred();
     const isRead = deferred();
-    const openFile = async (given: string) => {
-      const file = await openAppendFile(given);
-      const read: AppendFile['read'] = async (buffer, offset) => {
-        const bytes = await file.read(buffer, offset);
+    const openFile = openWith({
+      read: async (file, buffer, options) => {
+        const read = await file.read(buffer, options);
         isRead.resolve();
         await gate.promise;
-        return bytes;
-      };
-      return { ...file, read };
-    };
+        return read;
+      },
+    });
     const writer = await openWriter(path, { openFile });
     const result = (id: string) => ({
       ...draft(''),
@@ -387,14 +379,14 @@ describe('RemovalLog', () => {
     expect(await readFile(path, 'utf8')).toBe('');
   });
 
-  describe.each(['status', 'write', 'datasync'] as const)('when the n-th %s fails', (operation) => {
+  describe.each(['stat', 'write', 'datasync'] as const)('when the n-th %s fails', (operation) => {
     const kinds =
       operation === 'write' ? (['whole', 'partial', 'nothing'] as const) : (['whole'] as const);
     test.each(kinds)('loses nothing that it acknowledged (%s)', async (kind) => {
       let isClean = false;
       for (let failing = 1; !isClean; failing += 1) {
         // Opening reads the status, too.
-        let calls = operation === 'status' ? -1 : 0;
+        let calls = operation === 'stat' ? -1 : 0;
         let isTorn = false;
         const fail: NonNullable<FileFaults['write']> = async (file, bytes) => {
           calls += 1;
@@ -406,7 +398,7 @@ describe('RemovalLog', () => {
           }
           if (calls !== failing) return real();
           if (kind === 'whole') throw systemError('EIO');
-          if (kind === 'nothing') return 0;
+          if (kind === 'nothing') return { bytesWritten: 0 };
           isTorn = true;
           return file.write(bytes.subarray(0, bytes.length - 5));
         };

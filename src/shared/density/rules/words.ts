@@ -16,8 +16,9 @@ export function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-export function modelCalls(number: number): string {
-  return `${count(number)} model ${number === 1 ? 'call' : 'calls'}`;
+/** `1 token`, `2 tokens` */
+export function numberOf(amount: number, one: string): string {
+  return `${count(amount)} ${one}${amount === 1 ? '' : 's'}`;
 }
 
 /** Created on first use: it takes several milliseconds. */

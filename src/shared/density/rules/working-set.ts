@@ -13,7 +13,7 @@ import type { Marks } from './marks.js';
 import { AGGRESSIVE_WORKING_SET, DEFAULT_WORKING_SET } from './working-set-rules.js';
 import type { WorkingSetRules } from './working-set-rules.js';
 import { reclaimOf } from './rewrite-price.js';
-import { count, modelCalls, nameOfCall, times } from './words.js';
+import { count, nameOfCall, numberOf, times } from './words.js';
 
 /** Why a result is inside or outside the working set; see `WorkingSetFinding`. */
 export type WorkingSetReason =
@@ -193,12 +193,12 @@ export function sayWorkingSet(finding: WorkingSetFinding, { verdict }: Explained
 }
 
 function reasonText({ reason, age, time, tokens, by }: WorkingSetFinding): string {
-  const lease = `sent ${times(age)}, kept for ${modelCalls(time)}`;
+  const lease = `sent ${times(age)}, kept for ${numberOf(time, 'model call')}`;
   switch (reason) {
     case 'unsent':
       return 'It was not sent to the model yet.';
     case 'small':
-      return `It has only ${count(tokens)} tokens.`;
+      return `It has only ${numberOf(tokens, 'token')}.`;
     case 'fresh':
       if (age > time) return `A later result was shrunk and refers to it: ${lease} otherwise.`;
       if (time === Infinity) return 'It is in the working set, and stays.';
@@ -210,7 +210,7 @@ function reasonText({ reason, age, time, tokens, by }: WorkingSetFinding): strin
     case 'repeated':
       return `The same call was made again: ${nameOfCall(by)}.`;
     case 'spent':
-      return `Its arguments have ${count(tokens)} tokens that are no longer in the file, or were written or read again.`;
+      return `Its arguments have ${numberOf(tokens, 'token')} of text that is no longer in the file, or was written or read again.`;
     case 'read-again':
       return `The same lines were read again by ${nameOfCall(by)}.`;
   }

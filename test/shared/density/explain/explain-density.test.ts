@@ -31,6 +31,7 @@ import {
 } from '../../../support/arbitrary-working-history.js';
 import { historyOf } from '../../../support/notation.js';
 import { runs } from '../../../support/scale.js';
+import { workingHistory } from '../../../support/working-notation.js';
 import { excerptOfBlock } from '../../../../src/shared/density/index/excerpt.js';
 
 const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: WORKSPACE_ROOT };
@@ -353,3 +354,9 @@ function calledTool(history: readonly IContent[], block: BlockExplanation): stri
   const call = block.partner && blockAt(history, block.partner);
   return call?.type === 'tool_call' ? call.name : block.toolName;
 }
+
+it('counts one token as one', () => {
+  const history = workingHistory('run(x)=1 a a');
+  const { blocks } = explainDensity(history, { ...CONFIG, workingSet: RULES }).explain(1);
+  expect(blocks[0]?.text).toBe('It has only 1 token.');
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mediaBlock } from '../../../src/main/formats/media-block.js';
+import { mediaBlock } from '../../../src/main/formats/content-parts.js';
 import { readJson, readLines } from './reading.js';
 
 const PNG = { type: 'media', mimeType: 'image/png', data: 'AA==', encoding: 'base64' };
