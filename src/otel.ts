@@ -23,6 +23,7 @@ import type {
 import { PassLedger } from './main/telemetry/pass-ledger.js';
 import type { PassTimes } from './main/telemetry/pass-ledger.js';
 import { withoutUndefined } from './shared/json.js';
+import { readOptions } from './shared/misuse.js';
 
 /** The destination of spans and metrics. */
 export interface InstrumentCtxfoldOptions {
@@ -38,11 +39,14 @@ export interface InstrumentCtxfoldOptions {
  * a meter are logged by `diag` once per channel, and have no other effect.
  *
  * @returns a function that stops the instrumentation; idempotent
- * @throws TypeError for an invalid tracer or meter
+ * @throws TypeError for an invalid tracer or meter; RangeError for an unknown option
  */
 export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () => void {
-  const tracer = options.tracer ?? trace.getTracer('ctxfold');
-  const meter = options.meter ?? metrics.getMeter('ctxfold');
+  const { tracer = trace.getTracer('ctxfold'), meter = metrics.getMeter('ctxfold') } = readOptions(
+    'options',
+    options,
+    { tracer: null, meter: null },
+  );
   assertTracer(tracer);
   const instruments = instrumentsOf(meter);
   const passes = new PassLedger();

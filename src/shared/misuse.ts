@@ -25,28 +25,41 @@ export function isObject(value: unknown): value is JsonRecord {
   return !types.isProxy(value) && isRecord(value);
 }
 
-/**
- * Copies options, so that later changes by the caller, or getters, have no effect.
- *
- * @throws TypeError if they are not an object, or if a getter throws.
- */
-export function readOptions<Options extends object>(name: string, options: Options): Options {
-  if (!isObject(options))
-    throw new TypeError(`Expected ${name} to be an object, got ${kindOf(options)}.`);
-  try {
-    return { ...options };
-  } catch (cause) {
-    throw new TypeError(`Expected ${name} that can be read; a getter of them threw.`, { cause });
-  }
-}
-
 /** Checks an option that was given. @throws TypeError or RangeError if it is invalid */
 export type Check = (name: string, value: unknown) => void;
 
-/** Checks each option that was given. @param checks by name; `null` for an option that is validated elsewhere */
+/** The check of each known option; `null` for one that is checked elsewhere. */
+export type Checks<Options extends object> = Readonly<Record<keyof Options & string, Check | null>>;
+
+/**
+ * Copies options, so that later changes by the caller, or getters, have no effect.
+ *
+ * @param checks checks the options, and refuses all others @default not checked
+ * @throws TypeError if they are not an object, or if a getter throws; RangeError for an unknown option; and what the checks throw.
+ */
+export function readOptions<Options extends object>(
+  name: string,
+  options: Options,
+  checks?: Checks<Options>,
+): Options {
+  if (!isObject(options))
+    throw new TypeError(`Expected ${name} to be an object, got ${kindOf(options)}.`);
+  let read: Options & JsonRecord;
+  try {
+    read = { ...options };
+  } catch (cause) {
+    throw new TypeError(`Expected ${name} that can be read; a getter of them threw.`, { cause });
+  }
+  if (checks === undefined) return read;
+  assertKnownOptions(name, read, Object.keys(checks));
+  checkOptions(read, checks);
+  return read;
+}
+
+/** Checks each option that was given. */
 export function checkOptions<Options extends object>(
   options: Options,
-  checks: Readonly<Record<keyof Options & string, Check | null>>,
+  checks: Checks<Options>,
 ): void {
   for (const [name, check] of Object.entries<Check | null>(checks)) {
     const value = options[name as keyof Options];
@@ -128,10 +141,10 @@ export function assertArray(name: string, value: unknown): asserts value is read
   throw new TypeError(`Expected ${name} to be an array, got ${kindOf(value)}.`);
 }
 
-/** @throws TypeError if the value is neither an `AbortSignal` nor `undefined`. */
-export function assertSignal(value: unknown): asserts value is AbortSignal | undefined {
-  if (value === undefined || isInstance(value, AbortSignal)) return;
-  throw new TypeError(`Expected signal to be an AbortSignal, got ${kindOf(value)}.`);
+/** @throws TypeError if the value is not an `AbortSignal`. */
+export function assertSignal(name: string, value: unknown): void {
+  if (isInstance(value, AbortSignal)) return;
+  throw new TypeError(`Expected ${name} to be an AbortSignal, got ${kindOf(value)}.`);
 }
 
 /** Whether a value is an array, of any realm, with the standard iterator. `Array.isArray` would throw for a revoked proxy. */

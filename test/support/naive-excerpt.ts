@@ -74,7 +74,9 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
     if (!isFailed) all.splice(1);
     all.push(end);
   }
-  return REMOVED_POINTER + named + all.join('');
+  const excerpt = REMOVED_POINTER + named + all.join('');
+  const sent = typeof result === 'string' ? result : JSON.stringify(result);
+  return excerpt.length < sent.length ? excerpt : REMOVED_POINTER;
 }
 
 /** The text of a result or, if it consists of text parts, of those. */

@@ -11,6 +11,7 @@ import {
   readOptions,
   isObject,
 } from '../../shared/misuse.js';
+import type { Checks } from '../../shared/misuse.js';
 import type { Format } from './format.js';
 import { detectDocumentFormat, detectRecordFormat, FORMATS, listOf } from './formats.js';
 import { HistoryAssembler } from './history-assembler.js';
@@ -54,6 +55,12 @@ export interface Transcript {
   /** How histories of this agent are pruned. */
   readonly preset: AgentPreset;
 }
+
+const CHECKS: Checks<ReadTranscriptOptions> = {
+  format: null,
+  signal: assertSignal,
+  onRead: assertFunction,
+};
 
 /** Maximum number of lines examined to detect a format. */
 const PROBED_LINES = 50;
@@ -105,9 +112,7 @@ export async function* streamTranscript(
   source: string | TranscriptChunks,
   options: ReadTranscriptOptions = {},
 ): AsyncGenerator<TranscriptEvent> {
-  const { format, signal, onRead }: ReadTranscriptOptions = readOptions('options', options);
-  assertSignal(signal);
-  if (onRead !== undefined) assertFunction('onRead', onRead);
+  const { format, signal, onRead } = readOptions('options', options, CHECKS);
   if (format !== undefined && !TRANSCRIPT_FORMATS.includes(format)) {
     throw unknownFormat(`The format, ${kindOf(format)},`);
   }

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { SummarizerError } from '../../shared/errors.js';
 import { isRecord, tryParseJson } from '../../shared/json.js';
-import { hasFunctions } from '../../shared/misuse.js';
+import { hasFunctions, readOptions } from '../../shared/misuse.js';
 import { withoutContent } from '../host/ask-host.js';
 import { SILENT_LOGGER, safeLogger } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
@@ -78,12 +78,19 @@ const JOB_OPTIONS = {
  * version of a conversation share one job, whichever process makes them. If the signal aborts, the job is cancelled.
  *
  * @param summarizer used by this process if no worker takes a request in time, or the queue or store fails
- * @throws TypeError for an invalid summarizer, queue or store; RangeError for an invalid time.
+ * @throws TypeError for an invalid summarizer, queue or store; RangeError for an invalid time or an unknown option.
  */
 export function queuedSummarizer(
   summarizer: Summarizer,
-  { queue, store, takenWithinMs = 5_000, logger = SILENT_LOGGER }: QueuedSummarizerOptions,
+  options: QueuedSummarizerOptions,
 ): Summarizer {
+  const known = { queue: null, store: null, takenWithinMs: null, logger: null };
+  const {
+    queue,
+    store,
+    takenWithinMs = 5_000,
+    logger = SILENT_LOGGER,
+  } = readOptions('options', options, known);
   if (!isSummarizer(summarizer)) throw new TypeError('Expected a summarizer.');
   if (!hasFunctions(queue, ['add', 'getJob'])) throw new TypeError('Expected a queue of BullMQ.');
   assertTextStore(store);

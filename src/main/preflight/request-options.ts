@@ -85,7 +85,7 @@ export function readAbortOptions(options: RequestOptions): RequestOptions {
     throw new TypeError('Expected options with a signal that can be read.', { cause });
   }
   assertKnownOptions('options of a call', own, Object.keys(read));
-  assertSignal(read.signal);
+  if (read.signal !== undefined) assertSignal('signal', read.signal);
   assertBoolean('removesReasoning', read.removesReasoning ?? false);
   assertTokens('excessTokens', read.excessTokens ?? 0);
   return withoutUndefined(read);

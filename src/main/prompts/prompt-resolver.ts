@@ -27,8 +27,7 @@ export class PromptResolver {
   readonly #directory: string | undefined;
 
   constructor(options: PromptResolverOptions = {}) {
-    const { directory } = readOptions('prompt options', options);
-    if (directory !== undefined) assertString('directory', directory);
+    const { directory } = readOptions('prompt options', options, { directory: assertString });
     this.#directory = directory;
   }
 

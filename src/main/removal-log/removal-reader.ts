@@ -4,6 +4,8 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { assertNumber, readOptions } from '../../shared/misuse.js';
+import type { Checks } from '../../shared/misuse.js';
 import { appendFileOf } from './append-file.js';
 import type { AppendFile } from './append-file.js';
 import { splitByteLines } from './byte-lines.js';
@@ -47,6 +49,11 @@ export interface ReadRemovalsOptions {
   /** Reads up to this offset. @default the end of the file */
   readonly endOffset?: number;
 }
+
+const CHECKS: Checks<ReadRemovalsOptions> = {
+  startOffset: assertNumber,
+  endOffset: assertNumber,
+};
 
 /** A removal log, and the open file to read it from even if it was renamed. */
 export interface RemovalSource {
@@ -143,9 +150,13 @@ export class RemovalReading implements AsyncIterable<LocatedRemoval> {
   }
 }
 
-/** Reads what a `RemovalLog` wrote. The file is opened when iteration starts. */
+/**
+ * Reads what a `RemovalLog` wrote. The file is opened when iteration starts.
+ *
+ * @throws TypeError or RangeError for an invalid or unknown option.
+ */
 export function readRemovals(path: string, options: ReadRemovalsOptions = {}): RemovalReading {
-  return new RemovalReading({ path }, options);
+  return new RemovalReading({ path }, readOptions('options', options, CHECKS));
 }
 
 /** Reads the record at a known place; `undefined` if it is no longer there. */

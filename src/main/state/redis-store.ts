@@ -1,5 +1,6 @@
 // A store in Redis or Valkey that uses the host's client. Compare-and-swap is one script on the server. Loads no client.
 
+import { assertString } from '../../shared/misuse.js';
 import { completeStoreOptions } from './state-store.js';
 import type { StateStore, StoreOptions } from './state-store.js';
 
@@ -46,7 +47,7 @@ return 1`;
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
   const { prefix = 'ctxfold:' } = options;
   const send = senderOf(client);
-  const { ttlMs, limits } = completeStoreOptions(options);
+  const { ttlMs, limits } = completeStoreOptions(options, { prefix: assertString });
   const ttl = String(Math.ceil(ttlMs));
   // The braces make a cluster keep both keys of a conversation on one node.
   const stateKey = (key: string): string => `${prefix}{${key}}`;

@@ -1,5 +1,8 @@
 // The port to a store that keeps states and originals for other processes. Stores handle keys, texts and versions only.
 
+import { readOptions } from '../../shared/misuse.js';
+import type { Check, Checks } from '../../shared/misuse.js';
+
 /** A stored state. */
 export interface StoredState {
   /** JSON. */
@@ -63,15 +66,31 @@ const DAY_MS = 86_400_000;
 /** A century. Caps `Infinity`, which no database accepts. */
 const MAX_TTL_MS = 36_500 * DAY_MS;
 
-/** Fills in the defaults. @throws RangeError for anything but a positive number. */
-export function completeStoreOptions({
-  ttlMs = 30 * DAY_MS,
-  maxBytes = DEFAULT_LIMITS.maxBytes,
-  deadlineMs = DEFAULT_LIMITS.deadlineMs,
-}: StoreOptions): { readonly ttlMs: number; readonly limits: StoreLimits } {
-  for (const [name, value] of Object.entries({ ttlMs, maxBytes, deadlineMs })) {
-    if (typeof value === 'number' && value > 0) continue;
-    throw new RangeError(`Expected ${name} to be a number above 0.`);
-  }
+const assertPositive: Check = (name, value) => {
+  if (typeof value === 'number' && value > 0) return;
+  throw new RangeError(`Expected ${name} to be a number above 0.`);
+};
+
+const CHECKS: Checks<StoreOptions> = {
+  ttlMs: assertPositive,
+  maxBytes: assertPositive,
+  deadlineMs: assertPositive,
+};
+
+/**
+ * Fills in the defaults.
+ *
+ * @param own checks of options that only this store has
+ * @throws RangeError for an unknown option, and for anything but a positive number.
+ */
+export function completeStoreOptions(
+  options: StoreOptions,
+  own: Readonly<Record<string, Check>> = {},
+): { readonly ttlMs: number; readonly limits: StoreLimits } {
+  const {
+    ttlMs = 30 * DAY_MS,
+    maxBytes = DEFAULT_LIMITS.maxBytes,
+    deadlineMs = DEFAULT_LIMITS.deadlineMs,
+  } = readOptions('store options', options, { ...CHECKS, ...own });
   return { ttlMs: Math.min(ttlMs, MAX_TTL_MS), limits: { maxBytes, deadlineMs } };
 }

@@ -10,11 +10,12 @@ import {
   assertFunction,
   assertSignal,
   assertString,
+  assertTokens,
   isInstance,
   kindOf,
   readOptions,
-  assertTokens,
 } from '../../shared/misuse.js';
+import type { Check, Checks } from '../../shared/misuse.js';
 import type { PreflightResult } from '../preflight/session-events.js';
 import { Session } from '../session.js';
 import { abortable, Deferred, limitSignal } from '../waiting/abortable.js';
@@ -70,6 +71,28 @@ export interface TurnResult {
 const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_MAX_MODEL_CALLS = 100;
 
+const assertCount: Check = (name, value) => {
+  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 31) return;
+  throw new RangeError(
+    `Expected ${name} to be a whole number of at least 1, got ${typeof value === 'number' ? value : typeof value}.`,
+  );
+};
+
+const CHECKS: Checks<TurnLoopOptions> = {
+  session: null,
+  model: null,
+  tools: (name, value) => void asObject(value, name, 'an object'),
+  maxModelCalls: assertCount,
+  modelTimeoutMs: assertCount,
+  toolTimeoutMs: assertCount,
+  pendingTokens: assertTokens,
+};
+
+const SEND_CHECKS: Checks<SendOptions> = {
+  promptId: assertString,
+  signal: assertSignal,
+};
+
 /** Sends messages to a model, with its tools and session. */
 export class TurnLoop {
   readonly session: Session;
@@ -78,25 +101,15 @@ export class TurnLoop {
   /** Settles when the current message has been answered. */
   #current: Promise<void> = Promise.resolve();
 
-  /** @throws TypeError for an option of a wrong type; RangeError for a number out of range. */
+  /** @throws TypeError for an option of a wrong type; RangeError for a number out of range or an unknown option. */
   constructor(given: TurnLoopOptions) {
-    const options = readOptions('turn loop options', given);
+    const options = readOptions('turn loop options', given, CHECKS);
     if (!isInstance(options.session, Session)) {
       throw new TypeError(
         `Expected session to be one of a compactor, got ${kindOf(options.session)}.`,
       );
     }
     assertFunction('stream of the model', asObject(options.model, 'model', 'an object')['stream']);
-    if (options.tools !== undefined) asObject(options.tools, 'tools', 'an object');
-    if (options.pendingTokens !== undefined) assertTokens('pendingTokens', options.pendingTokens);
-    for (const name of ['maxModelCalls', 'modelTimeoutMs', 'toolTimeoutMs'] as const) {
-      const value = options[name];
-      if (value !== undefined && !(Number.isInteger(value) && value >= 1 && value < 2 ** 31)) {
-        throw new RangeError(
-          `Expected ${name} to be a whole number of at least 1, got ${typeof value === 'number' ? value : typeof value}.`,
-        );
-      }
-    }
     this.session = options.session;
     this.#options = options;
   }
@@ -128,16 +141,15 @@ export class TurnLoop {
     message: string | IContent,
     options: SendOptions = {},
   ): AsyncGenerator<TurnEvent, void, undefined> {
-    assertSignal(asObject(options, 'the options', 'an object')['signal']);
-    if (options.promptId !== undefined) assertString('promptId', options.promptId);
+    const read = readOptions('options of a message', options, SEND_CHECKS);
     this.#turns += 1;
-    const promptId = options.promptId ?? `turn-${this.#turns}`;
+    const { promptId = `turn-${this.#turns}`, signal } = read;
     const before = this.#current;
     const ended = new Deferred<void>();
     this.#current = before.then(() => ended.promise);
     try {
-      await abortable(before, options.signal);
-      yield* this.#runTurn(message, promptId, options.signal);
+      await abortable(before, signal);
+      yield* this.#runTurn(message, promptId, signal);
     } finally {
       ended.resolve();
     }

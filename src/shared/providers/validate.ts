@@ -2,16 +2,8 @@
 
 import type { IContent } from '../content.js';
 import { assertHistory, overUncheckedEntries } from '../ingestion.js';
-import {
-  assertArray,
-  assertBoolean,
-  assertKnownOptions,
-  assertTokens,
-  checkOptions,
-  kindOf,
-  readOptions,
-} from '../misuse.js';
-import type { Check } from '../misuse.js';
+import { assertArray, assertBoolean, assertTokens, kindOf, readOptions } from '../misuse.js';
+import type { Checks } from '../misuse.js';
 import { shownText } from '../shown-text.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
 import { PROVIDER_PROFILES } from './provider-violation.js';
@@ -42,9 +34,7 @@ export function validate(
       `Expected one of ${PROVIDER_PROFILES.join(', ')}, got ${typeof profile === 'string' ? shownText(profile) : kindOf(profile)}.`,
     );
   }
-  const given = readOptions('options', options);
-  assertKnownOptions('options', { ...given }, Object.keys(CHECKS));
-  checkOptions(given, CHECKS);
+  const given = readOptions('options', options, CHECKS);
   const { sentBefore = [] } = given;
   for (const sent of sentBefore) overUncheckedEntries(SENT_BEFORE, sent, () => undefined);
   return overUncheckedEntries('the history', history, () => {
@@ -57,7 +47,7 @@ export function validate(
   });
 }
 
-const CHECKS: Readonly<Record<keyof ProviderRequestOptions, Check>> = {
+const CHECKS: Checks<ProviderRequestOptions> = {
   thinking: assertBoolean,
   definesTools: assertBoolean,
   allowsPrefill: assertBoolean,

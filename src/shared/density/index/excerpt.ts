@@ -13,6 +13,7 @@ import {
 } from '../../shrink/failures-first.js';
 import { endOfNumber, isReference } from '../../shrink/shown-before.js';
 import { MAX_SCANNED_OF_LINE, saysLeftOut } from '../../shrink/shrinker.js';
+import { payloadText } from '../../tokens/content-text.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { identityFields, nextPageIn } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
@@ -41,19 +42,28 @@ const MAX_NEXT_LENGTH = 240;
 const LONG_RESULT = 0n;
 const OLD_EXCERPT = 1n;
 
-const EXCERPT_LINES = new WeakMap<ToolResponseBlock, string>();
+interface ExcerptLines {
+  /** Empty if the result has nothing worth quoting. */
+  readonly lines: string;
+  /** Length of the result as it is sent, in UTF-16 units. */
+  readonly resultLength: number;
+}
+
+const EXCERPT_LINES = new WeakMap<ToolResponseBlock, ExcerptLines>();
 
 /**
  * Returns the replacement of a result: the placeholder, followed by lines on its names, failures and
- * outcome. Cached per response, because the same edit may be found many times before it is applied.
+ * outcome unless these would make it as long as the result. Cached per response, because the same
+ * edit may be found many times before it is applied.
  */
 export function excerptOfBlock(response: ToolResponseBlock, placeholder: string): string {
-  let named = EXCERPT_LINES.get(response);
-  if (named === undefined) {
-    named = excerptLines(response);
-    EXCERPT_LINES.set(response, named);
+  let known = EXCERPT_LINES.get(response);
+  if (known === undefined) {
+    known = { lines: excerptLines(response), resultLength: payloadText(response.result).length };
+    EXCERPT_LINES.set(response, known);
   }
-  return placeholder + named;
+  const excerpt = placeholder + known.lines;
+  return excerpt.length < known.resultLength ? excerpt : placeholder;
 }
 
 /** The excerpt's lines below the placeholder; empty if the result has nothing worth quoting. */

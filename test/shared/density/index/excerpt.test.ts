@@ -291,6 +291,14 @@ describe('excerptOf', () => {
     expect(excerptOf(`loss_curve\n${rows.join('\n')}`, '[x]')).toBe('[x]\nIt named: loss_curve');
   });
 
+  it('has no lines that would make it as long as the result', () => {
+    const line = 'error: connect ECONNREFUSED 127.0.0.1:5432, which is where the database listens';
+    const lines = `${line}\n${line.replace('5432', '5433')}`;
+    const placeholder = `[${'run '.repeat(20)}]`;
+    expect(excerptOf(`${lines}\n${'.'.repeat(200)}`, placeholder)).toContain('It reported: ');
+    expect(excerptOf(lines, placeholder)).toBe(placeholder);
+  });
+
   it('says that a call has failed of which no line does', () => {
     const host = 'Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\n';
     expect(excerptOf(host, '[x]')).toBe('[x]\nIt failed with: exit code 1');
