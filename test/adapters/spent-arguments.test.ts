@@ -2,6 +2,7 @@
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import type { BaseMessage } from '@langchain/core/messages';
 import type { ModelMessage } from 'ai';
 import { afterAll, describe, expect, it } from 'vitest';
 import { messageCompactor as aiSdkCompactor } from '../../src/ai-sdk.js';
@@ -11,7 +12,7 @@ import { messageCompactor as anthropicCompactor } from '../../src/anthropic.js';
 import { contentsCompactor } from '../../src/google.js';
 import { createCompactor } from '../../src/index.js';
 import type { Session } from '../../src/index.js';
-import { messageCompactor as langchainCompactor } from '../../src/langchain.js';
+import { contextEdit, messageCompactor as langchainCompactor } from '../../src/langchain.js';
 import { DEFAULT_WORKING_SET } from '../../src/density.js';
 import { chatCompactor, inputCompactor } from '../../src/openai.js';
 
@@ -145,6 +146,46 @@ describe('a call whose edit has replaced its text', () => {
   });
 });
 
+describe('a call of LangChain whose edit has replaced its text', () => {
+  const talk = (args: Record<string, unknown>): BaseMessage[] => [
+    new HumanMessage('Fix it.'),
+    new AIMessage({
+      content: [{ type: 'tool_use', id: 'c1', name: 'Edit', input: args }],
+      tool_calls: [{ id: 'c1', name: 'Edit', args }],
+    }),
+    new ToolMessage({ tool_call_id: 'c1', name: 'Edit', content: 'done' }),
+    new AIMessage('Next.'),
+    new HumanMessage('Go on.'),
+  ];
+
+  it('is sent without that text, in each of its places, and counted so', async () => {
+    let session: Session | undefined;
+    const onSession = (of: Session): void => void (session = of);
+    const compact = langchainCompactor(compactor, { ...OPTIONS, onSession });
+    expect(await compact(talk(EDIT))).toEqual(talk(EDITED));
+    await using other = createCompactor({ offload: 'inline' });
+    let short: Session | undefined;
+    await langchainCompactor(other, { onSession: (of) => void (short = of) })(talk(EDITED));
+    expect(session!.contextUsage().tokens).toBe(short!.contextUsage().tokens);
+    expect(session!.costs().sentTokens).toBe(short!.costs().sentTokens);
+  });
+
+  it('is so in the state of an agent as well by a context edit, once', async () => {
+    const sessions: Session[] = [];
+    const onSession = (of: Session): void => void sessions.push(of);
+    await using own = createCompactor({ offload: 'inline' });
+    const edit = contextEdit(own, { ...OPTIONS, onSession });
+    const messages = talk(EDIT);
+    await edit.apply({ messages, countTokens: () => 0 });
+    expect(messages).toEqual(talk(EDITED));
+    const kept = [...messages];
+    messages.push(new AIMessage('Done.'), new HumanMessage('Thanks.'));
+    await edit.apply({ messages, countTokens: () => 0 });
+    expect(messages.slice(0, -2).every((message, at) => message === kept[at])).toBe(true);
+    expect(sessions).toHaveLength(1);
+  });
+});
+
 describe('a call whose arguments cannot be changed', () => {
   const chat = (call: object): readonly object[] => [
     { role: 'user', content: 'Fix it.' },
@@ -156,11 +197,14 @@ describe('a call whose arguments cannot be changed', () => {
   const name = 'Edit';
   it.each<[string, (typeof chatCompactor)[], readonly object[]]>([
     [
-      'any of LangChain',
+      'one of LangChain that another place states otherwise',
       [langchainCompactor as never],
       [
         new HumanMessage('Fix it.'),
-        new AIMessage({ content: '', tool_calls: [{ id: 'c1', name, args: EDIT }] }),
+        new AIMessage({
+          content: [{ type: 'tool_call', id: 'c1', name, args: {} }],
+          tool_calls: [{ id: 'c1', name, args: EDIT }],
+        }),
         new ToolMessage({ tool_call_id: 'c1', name, content: 'done' }),
         new AIMessage('Next.'),
         new HumanMessage('Go on.'),

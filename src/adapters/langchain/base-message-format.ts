@@ -1,20 +1,21 @@
 // The message format of LangChain: `BaseMessage` and classes derived from it. Edited messages keep their classes.
 
 import type { BaseMessage, MessageContent } from '@langchain/core/messages';
-import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
+import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { IContent } from '../../shared/content.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
 import { cacheMarksOf, isSameButForCacheMarks } from '../format/cache-marks.js';
 import { citationsInContent } from '../format/citations.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
-import { editedContent } from '../format/part-edits.js';
+import { editedContent, editedParts, withSpentReasoning } from '../format/part-edits.js';
 import { joinTexts } from '../format/placed.js';
 import { reasoningOfHosted } from '../request/claude-reasoning.js';
+import { aiMessageParts } from './ai-message-parts.js';
 import { BaseMessageReader } from './base-message-reader.js';
+import { callFacts, callLists, withArguments } from './call-places.js';
 import { copyWith, makeMessage } from './message-class.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { LANGCHAIN_PROVIDER_MESSAGES } from './provider-compaction.js';
-import { aiMessageParts, callIdOf, remainingSignatures } from './ai-message-parts.js';
 
 /** The format of the messages that chat models of LangChain accept. */
 export const baseMessageFormat: MessageFormat<BaseMessage> = {
@@ -80,102 +81,51 @@ function write({ speaker, blocks }: IContent, among: readonly BaseMessage[]): Ba
 }
 
 /**
- * Returns a message of the model with edited parts. A call may be listed in five places of a message. It is removed from all of them,
- * because integrations differ in which one they send.
+ * Returns a message of the model with edited parts. A call is edited in each of its places, because integrations differ in which one
+ * they send.
  */
 function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
-  const parts = aiMessageParts(fieldsOf(message));
-  const remains = (part: number): boolean => edits.get(part) !== null;
+  const fields = fieldsOf(message);
+  const { calls, firstCall } = aiMessageParts(fields);
+  const isShortened = [...edits.values()].some((edit) => edit?.type === 'tool_call');
+  const facts = isShortened ? callFacts(fields) : [];
   const changes: Record<string, unknown> = {};
-
-  const ofContent = parts.partOfContent.flatMap((part, at) => {
-    const edit = edits.get(part);
-    return edit === undefined ? [] : [[at, edit] as const];
-  });
-  if (ofContent.length > 0) changes['content'] = withEdits(message.content, new Map(ofContent));
-  const calls = parts.calls.filter((_, at) => remains(parts.firstCall + at));
-  if (calls.length < parts.calls.length) {
-    changes['tool_calls'] = calls;
-    Object.assign(changes, withoutCalls(message, removedIds(parts.calls, calls)));
+  for (const { field, key, items, owners } of callLists(fields)) {
+    const ofItems = new Map<number, ContentBlock | null>();
+    const stated = items.map((item, at) => {
+      const call = owners[at] ?? -1;
+      // Of items without a call, only those of the content are parts.
+      const isPart = call !== -1 || field === 'content';
+      const edit = isPart ? edits.get(call === -1 ? at : firstCall + call) : undefined;
+      if (edit === undefined) return item;
+      ofItems.set(at, edit);
+      if (edit?.type !== 'tool_call' || facts[call]?.isFixed !== false) return item;
+      return withArguments(item, asRecord(calls[call])?.['args'], edit.parameters);
+    });
+    if (ofItems.size === 0) continue;
+    if (field === 'content') {
+      const content = Array.isArray(message.content) ? stated : stated[0];
+      changes[field] = withEdits(content as MessageContent, ofItems);
+    } else if (key === undefined) {
+      changes[field] = withoutRemoved(stated, ofItems);
+    } else {
+      const all = asRecord(changes[field] ?? fields[field]) ?? {};
+      const { [key]: _, ...others } = all;
+      const remaining = withoutRemoved(stated, ofItems);
+      // An empty list of calls would be sent instead of the message's `tool_calls`, and rejected.
+      changes[field] = remaining.length === 0 ? others : { ...all, [key]: remaining };
+    }
   }
   return copyWith(message, changes);
 }
 
-/** Returns the ids that calls have before the edit and that no call has after it. */
-function removedIds(before: readonly unknown[], after: readonly unknown[]): ReadonlySet<string> {
-  const ids = new Set(idsOf(before));
-  for (const id of idsOf(after)) ids.delete(id);
-  return ids;
-}
-
-function idsOf(calls: readonly unknown[]): readonly string[] {
-  return calls.flatMap((call) => asText(asRecord(call)?.['id']) ?? []);
-}
-
-/** Returns the other fields that list calls, without the removed ones: chunks of a stream, and the provider's own data. */
-function withoutCalls(message: BaseMessage, ids: ReadonlySet<string>): JsonRecord {
-  const fields = fieldsOf(message);
-  const chunks = fields.tool_call_chunks;
-  const extra = asRecord(fields.additional_kwargs) ?? {};
-  const { tool_calls: raw, signatures } = extra;
-  const metadata = asRecord(fields.response_metadata) ?? {};
-  const output = metadata['output'];
-  return {
-    ...(Array.isArray(chunks) && { tool_call_chunks: withoutChunks(chunks, ids) }),
-    ...((Array.isArray(raw) || Array.isArray(signatures)) && {
-      additional_kwargs: {
-        ...(Array.isArray(raw) ? withoutRaw(extra, raw, ids) : extra),
-        ...(Array.isArray(signatures) && {
-          signatures: remainingSignatures(signatures, asArray(fields.tool_calls), (call) =>
-            isCall(call, ids),
-          ),
-        }),
-      },
-    }),
-    ...(Array.isArray(output) && {
-      response_metadata: { ...metadata, output: withoutItems(output, ids) },
-    }),
-  };
-}
-
-function isCall(value: unknown, ids: ReadonlySet<string>): value is JsonRecord {
-  if (!isRecord(value)) return false;
-  const id = callIdOf(value);
-  return id !== undefined && ids.has(id);
-}
-
-/** Only the first chunk of a call has the call's id; further chunks have the same index. */
-function withoutChunks(chunks: readonly unknown[], ids: ReadonlySet<string>): readonly unknown[] {
-  const indices = new Set(chunks.flatMap((chunk) => (isCall(chunk, ids) ? [chunk['index']] : [])));
-  indices.delete(undefined);
-  return chunks.filter(
-    (chunk) => !isCall(chunk, ids) && !(isRecord(chunk) && indices.has(chunk['index'])),
-  );
-}
-
-/** Removes the list if it becomes empty: an empty list would be sent instead of the message's `tool_calls`, and rejected. */
-function withoutRaw(
-  extra: JsonRecord,
-  raw: readonly unknown[],
-  ids: ReadonlySet<string>,
-): JsonRecord {
-  const { tool_calls: _, ...rest } = extra;
-  const remaining = raw.filter((call) => !isCall(call, ids));
-  return remaining.length === 0 ? rest : { ...rest, tool_calls: remaining };
-}
-
-/** Removes calls from items of the Responses API, with the reasoning that led to them. */
-function withoutItems(items: readonly unknown[], ids: ReadonlySet<string>): readonly unknown[] {
-  const remaining: unknown[] = [];
-  for (const item of items) {
-    if (!isCall(item, ids)) remaining.push(item);
-    else while (isReasoning(remaining.at(-1))) remaining.pop();
-  }
-  return remaining;
-}
-
-function isReasoning(item: unknown): boolean {
-  return isRecord(item) && item['type'] === 'reasoning';
+/** Removes items of calls, with the reasoning that led to nothing else. */
+function withoutRemoved(items: readonly unknown[], edits: PartEdits): readonly unknown[] {
+  const sent = items.map((item, number) => ({
+    number,
+    isReasoning: asRecord(item)?.['type'] === 'reasoning',
+  }));
+  return editedParts(items, withSpentReasoning(sent, edits), (item) => item);
 }
 
 /** Returns content with edits applied, as a string or a list like before. */

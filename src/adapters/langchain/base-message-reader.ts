@@ -12,16 +12,10 @@ import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { fixedIf, groupOfCalls, placed } from '../format/placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { plainData } from '../format/plain-data.js';
-import {
-  aiMessageParts,
-  callIdOf,
-  callsIn,
-  contentList,
-  isCallBlock,
-  signaturesIn,
-  signedCalls,
-} from './ai-message-parts.js';
-import { fieldsOf, typeOf } from './message-fields.js';
+import { aiMessageParts, callIdOf, callsIn, isCallBlock } from './ai-message-parts.js';
+import { callFacts } from './call-places.js';
+import type { CallFacts } from './call-places.js';
+import { contentList, fieldsOf, typeOf } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
 import {
   isPicture,
@@ -43,10 +37,11 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
   readonly #whole = new WholeExchanges();
 
   read(message: BaseMessage, index: number, reading: Reading): void {
-    const { type, fields } = readFields(message, index);
+    const given = readFields(message, index);
+    const { type, fields } = given;
     const answered = type === 'tool' ? [fields.tool_call_id] : [];
     const calls = type === 'ai' ? callsIn(fields) : { ...NO_CALLS, answered };
-    const entry = this.#readMessage(type, fields, index, this.#pinned.pins(calls));
+    const entry = this.#readMessage(given, index, this.#pinned.pins(calls));
     if (entry.blocks.length > 0) {
       this.#whole.interrupt(reading);
       reading.entries.push(entry);
@@ -59,20 +54,16 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     this.#whole.end(reading);
   }
 
-  #readMessage(
-    type: string,
-    message: MessageFields,
-    index: number,
-    isPinned: boolean,
-  ): PlacedEntry {
+  #readMessage(message: ReadMessage, index: number, isPinned: boolean): PlacedEntry {
+    const { type, fields } = message;
     switch (type) {
       case 'human':
-        return { speaker: 'human', blocks: readParts(message.content, index) };
+        return { speaker: 'human', blocks: readParts(fields.content, index) };
       case 'ai':
         this.#pairing.beginStep();
         return isPinned ? PINNED : { speaker: 'ai', blocks: this.#readAi(message, index) };
       case 'tool':
-        return isPinned ? PINNED : { speaker: 'tool', blocks: [this.#readTool(message, index)] };
+        return isPinned ? PINNED : { speaker: 'tool', blocks: [this.#readTool(fields, index)] };
       case 'remove':
         throw new TypeError(
           `Expected a message to send at messages[${index}], got a RemoveMessage. ` +
@@ -84,16 +75,20 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     }
   }
 
-  #readAi(message: MessageFields, index: number): readonly PlacedBlock[] {
-    const parts = aiMessageParts(message);
-    const group = groupOfCalls(signedCalls(message), index);
+  #readAi({ fields, facts }: ReadMessage, index: number): readonly PlacedBlock[] {
+    const parts = aiMessageParts(fields);
+    const group = groupOfCalls(
+      facts.map(({ isSigned }) => isSigned),
+      index,
+    );
     const blocks: PlacedBlock[] = [];
     parts.content.forEach((item, at) => {
       if (parts.partOfContent[at] !== at) return;
       if (isCallBlock(item)) {
         const { input, args, arguments: text } = item;
         const name = asText(item['name']) ?? '';
-        blocks.push(this.#readCall(callIdOf(item), name, input ?? args ?? text, [index, at]));
+        const call = this.#readCall(callIdOf(item), name, input ?? args ?? text, [index, at]);
+        blocks.push({ ...call, ...fixedIf(true) });
       } else {
         blocks.push(placed(readContent(item), index, at));
       }
@@ -106,7 +101,8 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
         blocks.push(invalidCall(listed, index, part));
       } else {
         const id = asText(call['id']);
-        blocks.push({ ...this.#readCall(id, name, call['args'], [index, part]), ...group });
+        const block = this.#readCall(id, name, call['args'], [index, part]);
+        blocks.push({ ...block, ...group, ...fixedIf(facts[at]?.isFixed ?? true) });
       }
     });
     parts.invalidCalls.forEach((call, at) => {
@@ -122,8 +118,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     origin: readonly [number, number],
   ): PlacedBlock {
     const blockId = this.#pairing.call({ id, name }, origin);
-    // A message states a call in five places, in the form of whichever integration made it.
-    return { ...toolCall(blockId, name, parameters ?? {}), ...fixedIf(true), origin };
+    return { ...toolCall(blockId, name, parameters ?? {}), origin };
   }
 
   #readTool(message: MessageFields, index: number): PlacedBlock {
@@ -168,12 +163,14 @@ function invalidCall(call: unknown, message: number, part: number): PlacedBlock 
 interface ReadMessage {
   readonly type: string;
   readonly fields: MessageFields;
+  /** Of each call of a message of the model; empty if they could not be read. */
+  readonly facts: readonly CallFacts[];
 }
 
 /** Reads the fields of a message as plain data. */
 function readFields(message: unknown, index: number): ReadMessage {
   const where = `messages[${index}]`;
-  let read: ReadMessage | undefined;
+  let read: Omit<ReadMessage, 'facts'> | undefined;
   try {
     read = isMessage(message) ? pickFields(message) : undefined;
   } catch (cause) {
@@ -181,7 +178,12 @@ function readFields(message: unknown, index: number): ReadMessage {
     throw new TypeError(`Expected a message of LangChain at ${where}, got ${got}.`, { cause });
   }
   if (read !== undefined) {
-    return { type: read.type, fields: asRecord(plainData(read.fields, where)) ?? {} };
+    const fields = asRecord(plainData(read.fields, where)) ?? {};
+    return {
+      type: read.type,
+      fields,
+      facts: read.type === 'ai' ? factsOf(asRecord(message) ?? {}) : [],
+    };
   }
   const got = message === null ? 'null' : typeof message;
   throw new TypeError(
@@ -190,19 +192,28 @@ function readFields(message: unknown, index: number): ReadMessage {
   );
 }
 
+/** Returns no facts if the provider's own data throw when they are read: that is no reason to reject the message. */
+function factsOf(message: MessageFields): readonly CallFacts[] {
+  try {
+    return callFacts(message);
+  } catch {
+    return [];
+  }
+}
+
 function isMessage(value: unknown): value is BaseMessage {
   return isRecord(value) && ('getType' in value || '_getType' in value);
 }
 
-function pickFields(message: BaseMessage): ReadMessage {
+function pickFields(message: BaseMessage): Omit<ReadMessage, 'facts'> {
   const { content, name, status, tool_calls, invalid_tool_calls, tool_call_id } = fieldsOf(message);
   const { additional_kwargs: given, response_metadata: metadata } = fieldsOf(message);
-  const { tool_outputs: outputs, ...extra } = asRecord(given) ?? {};
+  const outputs = asRecord(given)?.['tool_outputs'];
   return {
     type: typeOf(message),
     fields: {
       ...{ content, name, status, tool_calls, invalid_tool_calls, tool_call_id },
-      additional_kwargs: { ...signaturesIn(extra), tool_outputs: typesOf(outputs) },
+      additional_kwargs: { tool_outputs: typesOf(outputs) },
       response_metadata: { output: typesOf(asRecord(metadata)?.['output']) },
     },
   };

@@ -85,9 +85,9 @@ export function compactionMiddleware(
  * contextEditingMiddleware({ edits: [contextEdit(compactor)] });
  * ```
  *
- * LangChain passes the list in the agent's state to edits, which modify the list. So what this edit removes is also removed from the
- * state and from what a checkpointer stores, as with LangChain's own edits. Message objects are never changed.
- * `compactionMiddleware` does not change the state and can be aborted; an edit cannot be.
+ * LangChain passes the list in the agent's state to edits, which modify the list. So what this edit removes, also from arguments of
+ * calls, is removed from the state and from what a checkpointer stores, too, as with LangChain's own edits. Message objects are never
+ * changed. `compactionMiddleware` does not change the state and can be aborted; an edit cannot be.
  *
  * @throws RangeError naming each invalid option.
  */

@@ -32,3 +32,9 @@ export function typeOf(message: BaseMessage): string {
 export function fieldsOf(message: BaseMessage): MessageFields {
   return message;
 }
+
+/** Returns content as a list of blocks. */
+export function contentList(content: unknown): readonly unknown[] {
+  if (Array.isArray(content)) return content as readonly unknown[];
+  return content === '' || content === undefined || content === null ? [] : [content];
+}

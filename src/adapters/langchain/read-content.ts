@@ -8,7 +8,7 @@ import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../..
 import { mediaBlock, opaqueBlock, thinkingBlock } from '../format/blocks.js';
 import { estimateOpaqueTokens, mediaTokensIn } from '../format/opaque-tokens.js';
 import { isCompactionPart } from '../format/provider-compaction.js';
-import { contentList } from './ai-message-parts.js';
+import { contentList } from './message-fields.js';
 
 /** Type of a content block → its media type, unless the block names one. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {

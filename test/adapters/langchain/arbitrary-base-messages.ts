@@ -1,7 +1,13 @@
 // Random conversations as LangChain has them: content as a string or as blocks, calls listed once, or among
 // the blocks as well, or as the provider told them, answered in their order or not.
 
-import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import {
+  AIMessage,
+  AIMessageChunk,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
 import fc from 'fast-check';
 
@@ -13,7 +19,9 @@ export function aiMessageOf(fields: object): AIMessage {
 }
 
 /** Where else than in `tool_calls` a call is told. */
-const form = fc.constantFrom('listed', 'anthropic', 'v1', 'raw', 'responses');
+const form = fc.constantFrom(
+  ...(['listed', 'anthropic', 'v1', 'raw', 'responses', 'gemini', 'stream'] as const),
+);
 
 type Form = typeof form extends fc.Arbitrary<infer T> ? T : never;
 
@@ -47,11 +55,15 @@ function callsOf(
   calls: readonly Call[],
   number: number,
 ): { id: string; name: string; args: object }[] {
-  return calls.map(({ name, file }, at) => ({
-    id: `call_${number}_${at}`,
-    name,
-    args: { file_path: file },
-  }));
+  return calls.map(({ name, file }, at) => {
+    const id = `call_${number}_${at}`;
+    return { id, name, args: { file_path: file, content: writtenBy(id) } };
+  });
+}
+
+/** A text in the arguments of a call, which no other call has. */
+export function writtenBy(id: string): string {
+  return `what ${id} writes`;
 }
 
 function contentOf(kind: Form, said: string, calls: ReturnType<typeof callsOf>): object[] | string {
@@ -66,6 +78,11 @@ function contentOf(kind: Form, said: string, calls: ReturnType<typeof callsOf>):
       ];
     case 'v1':
       return [...text, ...calls.map((one) => ({ type: 'tool_call', ...one }))];
+    case 'gemini':
+      return [
+        ...text,
+        ...calls.map(({ name, args }) => ({ type: 'functionCall', functionCall: { name, args } })),
+      ];
     default:
       return said;
   }
@@ -73,23 +90,27 @@ function contentOf(kind: Form, said: string, calls: ReturnType<typeof callsOf>):
 
 function aiMessage({ form: kind, said, calls: made }: Step, number: number): AIMessage {
   const calls = callsOf(made, number);
-  const raw = calls.map(({ id, name, args }) => ({
-    id,
-    type: 'function' as const,
-    function: { name, arguments: JSON.stringify(args) },
+  const texts = calls.map(({ args, ...call }, index) => ({
+    ...call,
+    args: JSON.stringify(args),
+    index,
   }));
-  const output = calls.flatMap(({ id, name }) => [
+  const output = texts.flatMap(({ id, name, args }) => [
     { type: 'reasoning', id: `rs_${id}` },
-    { type: 'function_call', id: `fc_${id}`, call_id: id, name },
+    { type: 'function_call', id: `fc_${id}`, call_id: id, name, arguments: args },
   ]);
-  return aiMessageOf({
+  const raw = texts.map(({ id, name, args, index }) => ({
+    ...{ index, id, type: 'function' as const, function: { name, arguments: args } },
+  }));
+  const fields = {
     id: `ai-${number}`,
     content: contentOf(kind, said, calls),
-    tool_calls: calls,
-    ...(kind === 'raw' && { additional_kwargs: { tool_calls: raw } }),
-    ...(kind === 'responses' && { response_metadata: { output, model_name: 'gpt' } }),
     usage_metadata: { input_tokens: number, output_tokens: 1, total_tokens: number + 1 },
-  });
+    ...(['raw', 'stream'].includes(kind) && { additional_kwargs: { tool_calls: raw } }),
+    ...(kind === 'responses' && { response_metadata: { output, model_name: 'gpt' } }),
+  };
+  if (kind !== 'stream') return aiMessageOf({ ...fields, tool_calls: calls });
+  return new AIMessageChunk({ ...fields, tool_call_chunks: texts } as object);
 }
 
 function answersOf({ calls, isAnsweredBackwards }: Step, number: number): ToolMessage[] {

@@ -27,7 +27,7 @@ import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/con
 import { findViolations } from '../../../src/shared/validity.js';
 import { runSlices } from '../../../src/shared/slices.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
-import { aiMessageOf, arbitraryBaseMessages } from './arbitrary-base-messages.js';
+import { aiMessageOf, arbitraryBaseMessages, writtenBy } from './arbitrary-base-messages.js';
 import { readAll } from '../../support/read-all.js';
 
 /** The blocks of messages by entry, without origins. */
@@ -56,10 +56,8 @@ function chunkOf(fields: object): AIMessageChunk {
 const ARGS = { file_path: 'a.ts' };
 const CALL = { id: 'c1', name: 'read_file', args: ARGS, type: 'tool_call' } as const;
 const OTHER = { ...CALL, id: 'c2' } as const;
-const BLOCK = {
-  ...{ type: 'tool_call', id: 'c1', name: 'read_file', parameters: ARGS },
-  hasFixedParameters: true,
-};
+const BLOCK = { type: 'tool_call', id: 'c1', name: 'read_file', parameters: ARGS };
+const FIXED = { ...BLOCK, hasFixedParameters: true };
 
 describe('baseMessageFormat', () => {
   it('reads a conversation with a tool, and pins what the system says', () => {
@@ -92,7 +90,11 @@ describe('baseMessageFormat', () => {
   it.each([
     ['a block of Anthropic', { type: 'tool_use', id: 'c1', name: 'read_file', input: ARGS }],
     ['a block of LangChain 1.0', CALL],
-    ['an item of OpenAI', { type: 'function_call', call_id: 'c1', name: 'read_file' }],
+    [
+      'an item of OpenAI',
+      { type: 'function_call', call_id: 'c1', arguments: JSON.stringify(ARGS) },
+    ],
+    ['a part of Gemini', { type: 'functionCall', functionCall: { name: 'read_file', args: ARGS } }],
   ])('takes a call that is %s as well for one part', (_, item) => {
     const content = blocks({ type: 'text', text: 'a' }, item);
     const message = new AIMessage({ content, tool_calls: [CALL] });
@@ -102,7 +104,7 @@ describe('baseMessageFormat', () => {
 
   it('reads a call that is listed nowhere but among the blocks', () => {
     const item = { type: 'tool_use', id: 'c1', name: 'read_file', input: ARGS };
-    expect(read(new AIMessage({ content: blocks(item) }))).toEqual([['ai', BLOCK]]);
+    expect(read(new AIMessage({ content: blocks(item) }))).toEqual([['ai', FIXED]]);
   });
 
   it.each<[string, object, object]>([
@@ -226,7 +228,7 @@ describe('baseMessageFormat', () => {
     const message = aiMessageOf({ content: '', ...fields });
     const group = { parallelGroup: '#0' };
     expect(read(message)).toEqual([
-      ['ai', { ...BLOCK, ...group }, { ...BLOCK, id: 'c2', ...group }],
+      ['ai', { ...FIXED, ...group }, { ...BLOCK, id: 'c2', ...group }],
     ]);
     const alone = aiMessageOf({ content: '', tool_calls: [CALL, OTHER] });
     expect(read(alone)).toEqual([['ai', BLOCK, { ...BLOCK, id: 'c2' }]]);
@@ -579,7 +581,11 @@ describe('baseMessageFormat', () => {
           expect(messages.find(({ id }) => id === message.id)).toBeDefined();
         }
         const json = JSON.stringify(view.current);
-        for (const id of ids) if (id !== '') expect(json.includes(`"${id}"`)).toBe(!goes(id));
+        for (const id of ids) {
+          if (id === '') continue;
+          expect(json.includes(`"${id}"`)).toBe(!goes(id));
+          expect(json.includes(writtenBy(id))).toBe(!goes(id));
+        }
         expect(JSON.stringify(messages)).toBe(told);
       }),
     );
