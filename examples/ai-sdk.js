@@ -34,10 +34,7 @@ const agent = {
   ),
   stopWhen: stepCountIs(20),
 };
-const messages = [
-  ...modelMessages(await recordedHistory({ messages: 500 })),
-  { role: 'user', content: TASK },
-];
+const messages = [...modelMessages(await recordedHistory()), { role: 'user', content: TASK }];
 
 console.log(`messages: ${messages.length}`);
 subscribe('ctxfold:compaction', ({ step, tokensBefore, tokensAfter }) => {

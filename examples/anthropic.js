@@ -60,7 +60,7 @@ async function runTool({ id, name, input }) {
 }
 
 try {
-  const messages = anthropicMessages(await recordedHistory({ messages: 500 }));
+  const messages = anthropicMessages(await recordedHistory());
   messages.push({
     role: 'user',
     content: 'The discount for ten pieces is missing. Please fix it.',

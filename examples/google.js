@@ -65,7 +65,7 @@ async function runTool({ id, name, args }) {
 }
 
 try {
-  const contents = geminiContents(await recordedHistory({ messages: 500 }));
+  const contents = geminiContents(await recordedHistory());
   const task = 'The discount for ten pieces is missing. Please fix it.';
   contents.push({ role: 'user', parts: [{ text: task }] });
   console.log(`history: ${contents.length} contents`);

@@ -61,7 +61,7 @@ const TASKS = [
 
 try {
   const thread = { configurable: { thread_id: 'shop' }, recursionLimit: 50 };
-  const history = chatMessages(await recordedHistory({ messages: 500 }));
+  const history = chatMessages(await recordedHistory());
   console.log(`history: ${history.length} messages`);
 
   for (const [at, content] of TASKS.entries()) {

@@ -66,10 +66,7 @@ const agent = new Agent({
 });
 agent.on('agent_tool_start', (_, { name }) => console.log(`tool: ${name}`));
 
-const items = [
-  ...agentItems(await recordedHistory({ messages: 500 })),
-  { role: 'user', content: TASK },
-];
+const items = [...agentItems(await recordedHistory()), { role: 'user', content: TASK }];
 console.log(`items: ${items.length}`);
 
 const compactor = createCompactor({ workspaceRoot: workspace.root });

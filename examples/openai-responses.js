@@ -52,7 +52,7 @@ async function runTool({ call_id, name: called, arguments: text }) {
 
 const items = [
   { role: 'developer', content: 'You are a coding agent.' },
-  ...responseItems(await recordedHistory({ messages: 500 })),
+  ...responseItems(await recordedHistory()),
   { role: 'user', content: TASK },
 ];
 console.log(`items: ${items.length}`);

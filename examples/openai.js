@@ -43,7 +43,7 @@ async function runTool({ id, function: called }) {
 
 const messages = [
   { role: 'system', content: 'You are a coding agent.' },
-  ...chatMessages(await recordedHistory({ messages: 500 })),
+  ...chatMessages(await recordedHistory()),
   { role: 'user', content: TASK },
 ];
 console.log(`messages: ${messages.length}`);

@@ -6,7 +6,7 @@ export interface RecordedHistoryOptions {
    * How many messages the history has at least, counted as Anthropic and Gemini do: what follows each
    * other on one side is one message. In other formats they are more.
    *
-   * @default 500
+   * @default `HISTORY_MESSAGES` of the environment, or 500
    */
   readonly messages?: number;
   /**

@@ -21,8 +21,10 @@ export const RECORDED_TOOL_CATALOG = extendToolCatalog(
   agentPreset('claude-code').toolCatalog,
 );
 
+const MESSAGES = Number(process.env.HISTORY_MESSAGES ?? 500);
+
 /** See `recorded-history.d.ts`. */
-export async function recordedHistory({ messages = 500, reasoning = 'none' } = {}) {
+export async function recordedHistory({ messages = MESSAGES, reasoning = 'none' } = {}) {
   const history = [];
   for (const name of SESSIONS) {
     const path = fileURLToPath(new URL(`../sessions/${name}`, import.meta.url));

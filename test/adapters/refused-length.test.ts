@@ -17,10 +17,10 @@ import { memoryStore } from '../../src/main/state/memory-store.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
-import { pairs } from '../support/scale.js';
+import { length, pairs } from '../support/scale.js';
 
 const LIMIT = 24_000;
-const CALLS = 40;
+const CALLS = length(40);
 const NAME = 'my-model';
 
 /** How a provider refuses a prompt of so many tokens. */
@@ -333,7 +333,7 @@ it.each(Object.entries(STREAMED))(
     const provider = new DenseProvider(() => 'no');
     const ask = open(provider, compactor);
     const texts = ['Begin.'];
-    for (let call = 0; call < CALLS; call += 1) {
+    for (let call = 0; call < 2 * CALLS; call += 1) {
       const words = Array.from({ length: 60 }, (_word, at) =>
         Math.sin(call * 60 + at).toString(36),
       );

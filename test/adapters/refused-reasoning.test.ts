@@ -12,13 +12,16 @@ import { compactionMiddleware as ofAnthropic } from '../../src/adapters/anthropi
 import { compactionMiddleware as ofLangChain } from '../../src/adapters/langchain/compaction-middleware.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
+import { length } from '../support/scale.js';
 import { ReasoningSeals } from '../support/thinking-provider.js';
 
 const MODEL = 'claude-opus-5-5';
 const REFUSAL =
   'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set ' +
   '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
-const CALLS = 40;
+const CALLS = length(60);
+/** From which of them on it is compacted: early, and after some turns. */
+const BEGINS = [5, 12, 23].filter((call) => call < CALLS - 5);
 
 /** A provider that is sent messages of any form, in which a text that begins with `seal-` signs reasoning. */
 class BindingProvider {
@@ -272,7 +275,7 @@ describe.each([
   ['LangChain', overLangChain],
 ] as const)('a conversation over %s', (_, start) => {
   it('that is compacted from some call on is refused once, which its caller does not see', async () => {
-    const played = await Promise.all([5, 12, 23].map((begins) => play(start, begins)));
+    const played = await Promise.all(BEGINS.map((begins) => play(start, begins)));
     for (const { refused, messages } of played) {
       expect(refused.length).toBeLessThanOrEqual(1);
       expect(new Set(JSON.stringify(messages).match(/seal-\d+/g)).size).toBe(CALLS);

@@ -21,7 +21,7 @@ import {
   user,
 } from '../support/plain-message-format.js';
 import type { PlainMessage } from '../support/plain-message-format.js';
-import { PLAYS_ALL, runs, sample } from '../support/scale.js';
+import { length, PLAYS_ALL, runs, sample } from '../support/scale.js';
 
 let compactor: Compactor;
 
@@ -144,7 +144,7 @@ describe('a session that is taken up in another process', () => {
   it('sends what one that lives for long sends, request by request', async () => {
     await fc.assert(
       fc.asyncProperty(
-        arbitraryHistory({ maxEntries: PLAYS_ALL ? 300 : 60 }),
+        arbitraryHistory(),
         fc.integer({ min: 0, max: 400 }),
         fc.constantFrom(
           'keep' as const,
@@ -192,7 +192,7 @@ describe('a session that is taken up in another process', () => {
   });
 
   it('costs no more than one that lives for long, and less than nothing at all', async () => {
-    const entries = longSession(PLAYS_ALL ? 50 : 20);
+    const entries = longSession(length(50));
     const options = { edits: 'batched', minReclaimTokens: 8_000 } as const;
     const nothing = requestsOf(entries).map((at) => JSON.stringify(entries.slice(0, at)));
     const [one, many] = [await sentByOne(entries, options), await sentByMany(entries, options)];

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { ScriptedStep } from '../../examples/support/scripted-provider.js';
 import { PLAYS_ALL } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
-import { runExample } from './run-example.js';
+import { HISTORY_MESSAGES, runExample } from './run-example.js';
 
 const EXAMPLE = 'examples/ai-sdk.js';
 
@@ -22,7 +22,7 @@ describe(EXAMPLE, () => {
     async () => {
       const output = await runExample(EXAMPLE);
       const { before, after } = tokensOf(output);
-      expect(Number(/^messages: (\d+)$/m.exec(output)?.[1])).toBeGreaterThan(500);
+      expect(Number(/^messages: (\d+)$/m.exec(output)?.[1])).toBeGreaterThan(HISTORY_MESSAGES);
       expect(after).toBeLessThan(before * 0.7);
       expect(output).toContain('replace src/price.js\n');
       expect(output).toMatch(/: The discount begins at ten pieces now\.\n$/);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { PLAYS_ALL } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
-import { numbersBehind, runExample } from './run-example.js';
+import { HISTORY_MESSAGES, numbersBehind, runExample } from './run-example.js';
 
 const EXAMPLE = 'examples/google.js';
 
@@ -13,7 +13,7 @@ describe(EXAMPLE, () => {
     const output = await runExample(EXAMPLE);
     const [before = 0] = numbersBehind('tokens before', output);
     const [after = 0] = numbersBehind('tokens after', output);
-    expect(numbersBehind('history', output)[0]).toBeGreaterThan(500);
+    expect(numbersBehind('history', output)[0]).toBeGreaterThan(HISTORY_MESSAGES);
     expect(after).toBeGreaterThan(0);
     expect(after).toBeLessThan(before * 0.9);
     expect(output.match(/^tool: .*/gm)).toEqual([

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { PLAYS_ALL } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
-import { numbersBehind, runExample } from './run-example.js';
+import { HISTORY_MESSAGES, numbersBehind, runExample } from './run-example.js';
 
 const EXAMPLE = 'examples/langchain.js';
 
@@ -14,7 +14,7 @@ describe(EXAMPLE, () => {
     const [history = 0] = numbersBehind('history', output);
     const before = numbersBehind('tokens before', output);
     const after = numbersBehind('tokens after', output);
-    expect(history).toBeGreaterThan(500);
+    expect(history).toBeGreaterThan(HISTORY_MESSAGES);
     expect(numbersBehind('messages in the state', output)).toEqual([history + 6, history + 10]);
     expect(after).toHaveLength(2);
     for (const [at, tokens] of after.entries()) expect(tokens).toBeLessThan(before[at]! * 0.9);

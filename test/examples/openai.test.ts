@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import { PLAYS_ALL, sample } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
-import { runExample } from './run-example.js';
+import { HISTORY_MESSAGES, runExample } from './run-example.js';
 
 function tokensOf(output: string): { readonly before: number; readonly after: number } {
   const tokens = /^\d+ requests: (\d+) tokens before, (\d+) after$/m.exec(output);
@@ -23,7 +23,9 @@ describe.each(sample(EXAMPLES, 1))('%s', (example, api) => {
     async () => {
       const output = await runExample(example);
       const { before, after } = tokensOf(output);
-      expect(Number(/^(?:messages|items): (\d+)$/m.exec(output)?.[1])).toBeGreaterThan(500);
+      expect(Number(/^(?:messages|items): (\d+)$/m.exec(output)?.[1])).toBeGreaterThan(
+        HISTORY_MESSAGES,
+      );
       expect(after).toBeLessThan(before * 0.8);
       expect(output.match(/^tool: .*/gm)).toEqual([
         'tool: read_file',

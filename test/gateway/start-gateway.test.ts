@@ -11,7 +11,7 @@ import { startGateway } from '../../src/gateway/start-gateway.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
 import { gatewayWorld, listening, sendTo } from '../support/gateway-world.js';
 import type { GatewayWorld } from '../support/gateway-world.js';
-import { PLAYS_ALL } from '../support/scale.js';
+import { length } from '../support/scale.js';
 
 let world: GatewayWorld;
 
@@ -37,7 +37,7 @@ describe('a gateway', () => {
 
     it('sends less once it compacts, with all that stands besides the messages as it was', async () => {
       await start({ mode: 'compact' });
-      const messages = talk(api, PLAYS_ALL ? 40 : 24);
+      const messages = talk(api, length(40, 16));
       let given = 0;
       let sent = 0;
       for (let end = 3; end <= messages.length; end += 2) {
@@ -257,7 +257,7 @@ describe('a gateway', () => {
   it('shares conversations with others by a store, and sends what one that never ends would', async () => {
     const store = await mkdtemp(join(tmpdir(), 'ctxfold-gateways-'));
     const [api] = API_TALKS;
-    const messages = talk(api!, PLAYS_ALL ? 30 : 18);
+    const messages = talk(api!, length(30, 12));
     const sentBy = async (worlds: readonly GatewayWorld[], key: string): Promise<string[]> => {
       const bodies: string[] = [];
       for (let end = 3, turn = 0; end <= messages.length; end += 2, turn += 1) {

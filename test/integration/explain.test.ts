@@ -6,7 +6,7 @@ import { readTranscript } from 'ctxfold/transcripts';
 import type { EntryChange, OffloadMode, Session } from 'ctxfold';
 import type { Transcript } from 'ctxfold/transcripts';
 import { describe, expect, it } from 'vitest';
-import { PLAYS_ALL } from '../support/scale.js';
+import { length } from '../support/scale.js';
 
 const FIXTURE = new URL(
   '../fixtures/transcripts/claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl',
@@ -31,7 +31,7 @@ async function play(mode: OffloadMode, { entries, preset, workspaceRoot }: Trans
   const compactor = createCompactor({ offload: mode, threads: 1, workspaceRoot });
   const session = await compactor.createSession({ density: preset, edits: 'every-turn' });
   let edits = 0;
-  for (const entry of PLAYS_ALL ? entries : entries.slice(0, 50)) {
+  for (const entry of entries.slice(0, length(entries.length))) {
     if (entry.speaker === 'ai') {
       const expected = foretold(session);
       const { pruned } = await session.ensureCompressionBeforeSend('p');

@@ -13,9 +13,9 @@ import { memoryStore } from 'ctxfold/state';
 import type { StateStore } from 'ctxfold/state';
 import { validate } from 'ctxfold/validate';
 import { describe, expect, it } from 'vitest';
-import { PLAYS_ALL, sample, TEST_SCALE } from '../support/scale.js';
+import { length, sample } from '../support/scale.js';
 
-const REQUESTS = TEST_SCALE === 1 ? 40 : 14;
+const REQUESTS = length(40, 10);
 const POLICIES = ['auto', 'append-only', 'batched', 'at-birth', 'every-turn'] as const;
 const STRATEGIES = ['high-density', 'top-down-truncation', 'middle-out', 'one-shot'] as const;
 
@@ -143,7 +143,7 @@ describe('a conversation of which each request has a process of its own', () => 
         tokenizer: 'estimate',
         settings: { 'compression.strategy': strategy },
       };
-      const requests = PLAYS_ALL ? REQUESTS : 8;
+      const requests = length(REQUESTS, 6);
       const expected = await playedBy(1)(edits, options);
       const sent = await playedByProcesses(edits, options, requests);
       expect(sent).toEqual(expected.slice(0, requests));

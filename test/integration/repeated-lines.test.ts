@@ -5,7 +5,7 @@ import { createCompactor } from 'ctxfold';
 import type { ContentBlock, IContent, OffloadMode } from 'ctxfold';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runs } from '../support/scale.js';
+import { length, runs } from '../support/scale.js';
 
 const compactorOf = (offload: OffloadMode): ReturnType<typeof createCompactor> =>
   createCompactor({
@@ -40,7 +40,7 @@ const call = fc.record({
 });
 const turns = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), {
   minLength: 10,
-  maxLength: 40,
+  maxLength: length(40),
 });
 
 type Turn = readonly {

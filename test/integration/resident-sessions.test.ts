@@ -10,7 +10,7 @@ import { createCompactor, humanText } from 'ctxfold';
 import type { Compactor, CompactorOptions, CtxfoldError, IContent, Session } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
-import { PLAYS_ALL } from '../support/scale.js';
+import { length } from '../support/scale.js';
 
 const PACKAGE_ROOT = resolve(import.meta.dirname, '../..');
 
@@ -24,6 +24,9 @@ function open(options: CompactorOptions): Compactor {
   onTestFinished(() => compactor.close());
   return compactor;
 }
+
+/** Entries that a turn adds where it is to take a thread a while. */
+const TURN = length(100);
 
 /** Sessions whose histories live on threads now. */
 function residentsOf(compactor: Compactor): number | undefined {
@@ -114,7 +117,7 @@ describe('sessions whose histories live on threads', () => {
   });
 
   it('wait for a thread when all open at once, and never run here instead', async () => {
-    const count = PLAYS_ALL ? 150 : 60;
+    const count = length(60);
     const compactor = open({ threads: 1 });
     await Promise.all(
       histories(count, 20).map(async (history) => {
@@ -159,10 +162,10 @@ describe('sessions whose histories live on threads', () => {
 
   it('come to the same, however often they have to make way', async () => {
     const compactor = open({ threads: 2, maxResidentSessions: 2 });
-    const stories = histories(4, 160);
+    const stories = histories(4, TURN * 4);
     const sessions = await Promise.all(stories.map(() => compactor.createSession()));
     const turnsOf = (story: readonly IContent[]): IContent[][] =>
-      Array.from({ length: 4 }, (_, turn) => story.slice(turn * 40, (turn + 1) * 40));
+      Array.from({ length: 4 }, (_, turn) => story.slice(turn * TURN, (turn + 1) * TURN));
     for (let turn = 0; turn < 4; turn += 1) {
       for (const [at, session] of sessions.entries()) {
         await playTurn(session, turnsOf(stories[at] ?? [])[turn] ?? []);
@@ -208,7 +211,7 @@ describe('Compactor.close', () => {
       const sessions = await openSessions(compactor, histories(4, 20));
       const waiting: Promise<unknown>[] = [];
       for (const [at, session] of sessions.entries()) {
-        session.history.addAll(generateHistory({ entries: PLAYS_ALL ? 1_000 : 300, seed: at + 5 }));
+        session.history.addAll(generateHistory({ entries: length(300), seed: at + 5 }));
         waiting.push(session.history.waitForTokenUpdates());
         // A session waits for the window that is open before it closes, so that some lines end at work.
         if (at > 1) continue;
@@ -244,9 +247,9 @@ describe('Compactor.close', () => {
 describe('a window that is called off', () => {
   it('rejects with the reason, and the session goes on with its line', async () => {
     const compactor = open({ threads: 1 });
-    const [history] = histories(1, 1_000);
+    const [history] = histories(1, TURN * 10);
     const portions = Array.from({ length: 10 }, (_, at) =>
-      (history ?? []).slice(at * 100, (at + 1) * 100),
+      (history ?? []).slice(at * TURN, (at + 1) * TURN),
     );
     const session = await compactor.createSession();
     const inline = await open({ offload: 'inline' }).createSession();

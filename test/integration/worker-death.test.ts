@@ -45,7 +45,7 @@ interface Script {
   readonly disturb?: (turn: number, moment: Moment, run: Run) => unknown;
 }
 
-const TURNS = 10;
+const TURNS = 9;
 
 /** Entries of a history that takes a thread a while. */
 const MANY = PLAYS_ALL ? 2_000 : 500;
@@ -114,13 +114,13 @@ describe('a session whose threads are killed', () => {
     const entries = generateHistory({ entries: PLAYS_ALL ? 10_000 : 500 });
     const threads = new Threads();
     const script: Script = {
-      restored: entries.length - 50,
+      restored: entries.length - TURNS * 5,
       entriesPerTurn: 5,
       disturb: (turn, moment) => {
         if (moment === 'rest') return;
         // First they die while they work, then also while they start, then they are left alone.
-        threads.isDeadly = turn === 4;
-        if (turn < 6) void threads.killAll();
+        threads.isDeadly = turn === 2;
+        if (turn < 4) void threads.killAll();
       },
     };
     const killed = await play(open({ offload: 'snapshot', threads: 2 }), entries, script);

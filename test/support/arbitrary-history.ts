@@ -16,32 +16,33 @@ import type {
 import { hasSubstance } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import { arbitraryPath, arbitraryResult, arbitraryToolUse, listOf } from './arbitrary-tool-use.js';
-import { PLAYS_ALL } from './scale.js';
+import { length } from './scale.js';
 
 /** The root that `arbitraryDensityConfig` resolves against. */
 export const WORKSPACE_ROOT = '/work';
 
 export interface ArbitraryHistoryOptions {
-  /** Upper bound of a history's length, at least 20. @default 300 where all is played, else 100 */
+  /** Upper bound of a history's length where all is played, at least 20. @default 300 */
   readonly maxEntries?: number;
 }
 
 /** Gives valid histories: half of them short, one in ten up to `maxEntries` long. */
-export function arbitraryHistory({
-  maxEntries = PLAYS_ALL ? 300 : 100,
-}: ArbitraryHistoryOptions = {}): fc.Arbitrary<IContent[]> {
+export function arbitraryHistory({ maxEntries = 300 }: ArbitraryHistoryOptions = {}): fc.Arbitrary<
+  IContent[]
+> {
+  const longest = length(maxEntries);
   return fc
     .record({
       turns: fc.oneof(
         { weight: 5, arbitrary: listOf(turn, 3) },
         { weight: 4, arbitrary: listOf(turn, 10) },
-        { weight: 1, arbitrary: listOf(turn, Math.ceil(maxEntries / 4)) },
+        { weight: 1, arbitrary: listOf(turn, Math.ceil(longest / 4)) },
       ),
       running: fc.option(step, { freq: 4 }),
       answered: fc.nat(8),
       isStreaming: fc.boolean(),
     })
-    .map((plan) => assemble(plan, maxEntries));
+    .map((plan) => assemble(plan, longest));
 }
 
 /** Gives configurations of all phases, with every kind of retention. */

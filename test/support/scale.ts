@@ -13,6 +13,14 @@ export function runs(full: number, least: number = 20): number {
 }
 
 /**
+ * How much there is in what this run plays, as entries, turns or requests, where a whole check has `full`: a third of it, and at
+ * least `least`. Most of what is played takes a time that grows with the square of its length.
+ */
+export function length(full: number, least: number = 20): number {
+  return PLAYS_ALL ? full : Math.min(full, Math.max(least, Math.ceil(full / 3)));
+}
+
+/**
  * The cases of a list that this run plays: all of them in the whole check, else `count`, evenly spread; another seed plays
  * others.
  */

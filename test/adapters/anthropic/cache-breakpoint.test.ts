@@ -22,7 +22,7 @@ import { modelPrice } from '../../../src/main/models/model-prices.js';
 import type { JsonRecord } from '../../../src/shared/json.js';
 import { CachingProvider, tokensOf } from '../../support/caching-provider.js';
 import { cachedRequestOf, marksOf, refusalOfMarks } from '../../support/marked-request.js';
-import { runs, sightings } from '../../support/scale.js';
+import { length, runs, sightings } from '../../support/scale.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
 import { ask, say } from './conversations.js';
 import { deepFreeze } from './deep-freeze.js';
@@ -319,7 +319,7 @@ const SESSIONS = fc.record({
       thinking: fc.constantFrom(undefined, undefined, 'Hm.'),
       endsTurn: fc.constantFrom(false, false, false, true),
     }),
-    { minLength: 10, maxLength: 40 },
+    { minLength: 10, maxLength: length(40) },
   ),
   own: fc.record({
     system: fc.constantFrom([], [SHORT], [LONG], [LONG, SHORT]),

@@ -22,7 +22,7 @@ import { arbitraryWorkingHistory } from '../../support/arbitrary-working-history
 import { historyOf } from '../../support/notation.js';
 import { playInMany, playInOne, request, requestsOf } from '../../support/resumed-session.js';
 import type { PlayOptions } from '../../support/resumed-session.js';
-import { PLAYS_ALL, runs, sample } from '../../support/scale.js';
+import { length, runs, sample } from '../../support/scale.js';
 import { scriptedSummarizer } from '../../support/scripted-summarizer.js';
 
 const STRATEGIES = ['high-density', 'top-down-truncation', 'middle-out', 'one-shot'] as const;
@@ -82,6 +82,9 @@ const choice: fc.Arbitrary<Choice> = fc.record({
   modelName: fc.constantFrom('some-model', 'claude-sonnet-4-5'),
 });
 
+/** Each request of the many is played from the start: they take a time that grows by the square of the length. */
+const histories = arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 60 }));
+
 async function expectSame(history: readonly IContent[], options: PlayOptions): Promise<number> {
   const requests = requestsOf(history);
   const told: unknown[] = [];
@@ -114,13 +117,9 @@ async function expectSame(history: readonly IContent[], options: PlayOptions): P
 describe('Session.snapshot', () => {
   it('has sessions of their own for each request send what one session sends', async () => {
     await fc.assert(
-      fc.asyncProperty(
-        arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 60 })),
-        choice,
-        async (history, chosen) => {
-          await expectSame(history, optionsOf(chosen));
-        },
-      ),
+      fc.asyncProperty(histories, choice, async (history, chosen) => {
+        await expectSame(history, optionsOf(chosen));
+      }),
       { numRuns: runs(2_500, 12) },
     );
   }, 600_000);
@@ -128,34 +127,30 @@ describe('Session.snapshot', () => {
   it('has one go on from what the former sent, where the host stores that, as if it had been added', async () => {
     let edited = 0;
     await fc.assert(
-      fc.asyncProperty(
-        arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 60 })),
-        choice,
-        async (history, chosen) => {
-          const options = optionsOf(chosen);
-          let stored: readonly IContent[] = [];
-          let state: SessionState | undefined;
-          for (const [at, added] of requestsOf(history).entries()) {
-            await using compactor = createCompactor(options.compactor());
-            const given = structuredClone(stored);
-            const session = await compactor.createSession({
-              ...options.session,
-              history: given,
-              state,
-            });
-            const told: unknown[] = [];
-            session.on('stateDiverged', (event) => told.push(event));
-            session.on('stateRefused', (event) => told.push(event));
-            await nextTurn();
-            expect(told).toEqual([]);
-            expect(session.history.getAll()).toEqual(stored);
-            expect(session.costs().requests).toBe(state?.memory.costs.requests ?? 0);
-            stored = await request(session, added, at, options);
-            state = JSON.parse(JSON.stringify(session.snapshot())) as SessionState;
-            if (state.standing !== undefined) edited += 1;
-          }
-        },
-      ),
+      fc.asyncProperty(histories, choice, async (history, chosen) => {
+        const options = optionsOf(chosen);
+        let stored: readonly IContent[] = [];
+        let state: SessionState | undefined;
+        for (const [at, added] of requestsOf(history).entries()) {
+          await using compactor = createCompactor(options.compactor());
+          const given = structuredClone(stored);
+          const session = await compactor.createSession({
+            ...options.session,
+            history: given,
+            state,
+          });
+          const told: unknown[] = [];
+          session.on('stateDiverged', (event) => told.push(event));
+          session.on('stateRefused', (event) => told.push(event));
+          await nextTurn();
+          expect(told).toEqual([]);
+          expect(session.history.getAll()).toEqual(stored);
+          expect(session.costs().requests).toBe(state?.memory.costs.requests ?? 0);
+          stored = await request(session, added, at, options);
+          state = JSON.parse(JSON.stringify(session.snapshot())) as SessionState;
+          if (state.standing !== undefined) edited += 1;
+        }
+      }),
       { numRuns: runs(500, 10) },
     );
     expect(edited).toBeGreaterThan(0);
@@ -222,7 +217,7 @@ describe('Session.snapshot', () => {
     async (name) => {
       const path = `test/fixtures/transcripts/${name}`;
       const { entries } = await readTranscript(path);
-      const history = entries.slice(0, PLAYS_ALL ? 120 : 60);
+      const history = entries.slice(0, length(120));
       for (const condition of sample(conditions, 3)) {
         await expectSame(history, optionsOf({ ...usual, ...condition }));
       }

@@ -93,7 +93,7 @@ const knobs: fc.Arbitrary<Knobs> = fc.record({
 });
 
 /** Some of them are refused before already. */
-const RUNS = runs(5_500, 220);
+const RUNS = runs(5_500, 110);
 const MIN_JUDGED = sightings(5_000);
 
 describe('validate', () => {

@@ -10,14 +10,16 @@ import { tuningTable, tuningVerdict } from '../../../../bench/fidelity/tuning/re
 import { lossOf, tune } from '../../../../bench/fidelity/tuning/tune.js';
 import { WORKING_SET } from '../../../../bench/fidelity/tuning/working-set.js';
 import { DEFAULT_WORKING_SET } from '../../../../src/density.js';
+import { findSessionFiles } from '../../../../src/cli/replay/session-files.js';
 import type { WorkingSetRules } from '../../../../src/density.js';
 import { PLAYS_ALL, sample } from '../../../support/scale.js';
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../../fixtures/transcripts');
 const SPLITS = 2;
 
-const loaded = await loadSessions([FIXTURES]);
-const contexts = sample(loaded.contexts, 4);
+const { files } = await findSessionFiles(FIXTURES);
+const recordings = files.filter((file) => /\.(jsonl?|traj)$/.test(file));
+const { contexts } = await loadSessions(sample(recordings, 4));
 
 describe('tune', () => {
   const report = tune(contexts, WORKING_SET, SPLITS);
