@@ -52,8 +52,6 @@ export interface ProbeRequest {
 export interface ThreadData {
   /** The o200k tokens as text, or why they could not be loaded. */
   readonly tokens: { readonly text: string } | { readonly failure: string };
-  /** Where threads leave the decoded tokens for each other. */
-  readonly tokenMemory: SharedArrayBuffer;
   /** URL of a module whose default export runs the tasks and is passed the package's own function for that. For tests. */
   readonly module?: string | undefined;
 }

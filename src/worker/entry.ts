@@ -6,7 +6,6 @@ import type { MessagePort } from 'node:worker_threads';
 import { toWireError } from '../shared/errors.js';
 import { LOADED } from '../shared/protocol.js';
 import type { TaskReply, TaskRequest, ThreadData } from '../shared/protocol.js';
-import { tokenMemory } from '../shared/tokens/o200k.js';
 import { runTask } from './tasks.js';
 
 type Run = (request: TaskRequest) => Promise<TaskReply<TaskRequest>>;
@@ -14,9 +13,7 @@ type Run = (request: TaskRequest) => Promise<TaskReply<TaskRequest>>;
 /** Delay before an exit. Answers on resident connections that arrive together with the exit are lost, so the other side must read them first. */
 const EXIT_DELAY_MS = 20;
 
-const data = workerData as ThreadData & { readonly port: MessagePort };
-const { port, module } = data;
-tokenMemory(data.tokenMemory);
+const { port, module } = workerData as ThreadData & { readonly port: MessagePort };
 let runningTasks = 0;
 let exitTimer: NodeJS.Timeout | undefined;
 

@@ -11,7 +11,6 @@ import { ThreadSet } from '../../src/main/offload/thread-set.js';
 import { WORKER_CODE } from '../../src/main/offload/worker-code.js';
 import type { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
-import { createTokenMemory } from '../../src/shared/tokens/token-memory.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 
 const opened: Compactor[] = [];
@@ -212,11 +211,7 @@ describe('ThreadSet', () => {
     const strays: Error[] = [];
     const threads = new ThreadSet({
       code: WORKER_CODE,
-      data: {
-        tokens: { failure: 'none' },
-        tokenMemory: createTokenMemory(),
-        module: `file://${await moduleFile(source)}`,
-      },
+      data: { tokens: { failure: 'none' }, module: `file://${await moduleFile(source)}` },
       threads: 1,
       maxHeapMb: 64,
       residentsOn: () => 0,

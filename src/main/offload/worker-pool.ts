@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Transferable } from 'node:worker_threads';
 import { asError, CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { TaskRequest, ThreadData } from '../../shared/protocol.js';
-import { loadTokenText, tokenMemory } from '../../shared/tokens/o200k.js';
+import { loadTokenText } from '../../shared/tokens/o200k.js';
 import { settledWithin } from '../waiting/abortable.js';
 import { CircuitBreaker, RestartBackoff } from './circuit-breaker.js';
 import type { WorkOutcome, WorkPermit } from './circuit-breaker.js';
@@ -265,11 +265,7 @@ export class WorkerPool {
     try {
       const threads: ThreadSet = new parts.ThreadSet({
         code: parts.code,
-        data: {
-          tokens: parts.tokens,
-          tokenMemory: tokenMemory(),
-          module: this.#workerUrl?.href,
-        },
+        data: { tokens: parts.tokens, module: this.#workerUrl?.href },
         threads: this.#options.threads,
         maxHeapMb: this.#options.maxHeapMb,
         residentsOn: (threadId) => this.#residents.get(threadId) ?? 0,

@@ -7,8 +7,6 @@ import { asError, CtxfoldError } from '../errors.js';
 import { runSlices, runSlicesInTurns } from '../slices.js';
 import { BytePairCounter } from './byte-pair-counter.js';
 import { decodeTokenFile } from './token-file.js';
-import { createTokenMemory, leaveTokens, readTokens } from './token-memory.js';
-import type { TokenArrays } from './token-table.js';
 
 /**
  * Returns the counter of this thread; loads it on the first call, in slices with `pause` between them. Rejects with a
@@ -16,27 +14,14 @@ import type { TokenArrays } from './token-table.js';
  */
 export type LoadTextCounter = (pause?: () => Promise<void>) => Promise<BytePairCounter>;
 
-/**
- * Makes a `LoadTextCounter` for a token file.
- *
- * @param shared the memory to take the tokens from, or to leave them in; absent where there are no other threads
- */
-export function textCounterLoader(
-  read: () => Promise<Uint8Array>,
-  shared: () => SharedArrayBuffer | undefined = () => undefined,
-): LoadTextCounter {
-  const decode = async (pause?: () => Promise<void>): Promise<TokenArrays> => {
-    const memory = shared();
-    const left = memory && readTokens(memory);
-    if (left !== undefined) return left;
-    const decoding = decodeTokenFile(await read());
-    const tokens = pause ? await runSlicesInTurns(decoding, pause) : runSlices(decoding);
-    return memory ? leaveTokens(memory, tokens) : tokens;
-  };
+/** Makes a `LoadTextCounter` for a token file. */
+export function textCounterLoader(read: () => Promise<Uint8Array>): LoadTextCounter {
   let loading: Promise<BytePairCounter> | undefined;
   const load = async (pause?: () => Promise<void>): Promise<BytePairCounter> => {
     try {
-      return new BytePairCounter(await decode(pause));
+      const decoding = decodeTokenFile(await read());
+      const tokens = pause ? await runSlicesInTurns(decoding, pause) : runSlices(decoding);
+      return new BytePairCounter(tokens);
     } catch (thrown) {
       const cause = asError(thrown);
       throw new CtxfoldError(
@@ -59,23 +44,12 @@ export function textCounterLoader(
 /** Larger than the decompressed file. */
 const CHUNK_BYTES = 2 ** 21;
 
-let memory: SharedArrayBuffer | undefined;
-
-/** The memory in which the threads of this process share the tokens. A thread calls this first, with what it was `given`. */
-export function tokenMemory(given?: SharedArrayBuffer): SharedArrayBuffer {
-  memory ??= given ?? createTokenMemory();
-  return memory;
-}
-
-/** Loads o200k: takes about 40 ms and 5 MB, once for all threads. */
-export const loadTextCounter: LoadTextCounter = textCounterLoader(
-  async () => {
-    const compressed = Buffer.from(await loadTokenText(), 'base64');
-    // In one chunk: joining several would need the memory twice.
-    return promisify(brotliDecompress)(compressed, { chunkSize: CHUNK_BYTES });
-  },
-  () => memory,
-);
+/** Loads o200k: takes about 40 ms once, and 5 MB. */
+export const loadTextCounter: LoadTextCounter = textCounterLoader(async () => {
+  const compressed = Buffer.from(await loadTokenText(), 'base64');
+  // In one chunk: joining several would need the memory twice.
+  return promisify(brotliDecompress)(compressed, { chunkSize: CHUNK_BYTES });
+});
 
 /** Loads the tokens as shipped: compressed, in base64. */
 export async function loadTokenText(): Promise<string> {
