@@ -210,9 +210,9 @@ describe('a call of LangChain whose edit has replaced its text', () => {
 });
 
 describe('a call whose arguments cannot be changed', () => {
-  const chat = (call: object): readonly object[] => [
+  const chat = (call: object, fields?: object): readonly object[] => [
     { role: 'user', content: 'Fix it.' },
-    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'assistant', content: null, tool_calls: [call], ...fields },
     { role: 'tool', tool_call_id: 'c1', content: 'done' },
     { role: 'assistant', content: 'Next.' },
     { role: 'user', content: 'Go on.' },
@@ -240,6 +240,14 @@ describe('a call whose arguments cannot be changed', () => {
         ...{ id: 'c1', type: 'function', function: { name, arguments: JSON.stringify(EDIT) } },
         extra_content: { google: { thought_signature: 's' } },
       }),
+    ],
+    [
+      'one that OpenRouter says is signed',
+      [chatCompactor],
+      chat(
+        { id: 'c1', type: 'function', function: { name, arguments: JSON.stringify(EDIT) } },
+        { reasoning_details: [{ type: 'reasoning.encrypted', id: 'c1', data: 's' }] },
+      ),
     ],
   ])('is counted as it is sent: %s', async (_, [make], given) => {
     let session: Session | undefined;

@@ -103,7 +103,11 @@ class ChatReader implements MessageReader<ChatMessage> {
   }
 
   #readAssistant(message: JsonRecord, index: number, where: string): PlacedEntry {
-    const group = groupOfCalls(asArray(message['tool_calls']).map(isSigned), index);
+    const calls = asArray(message['tool_calls']);
+    const group = groupOfCalls(
+      calls.map((call) => isSigned(call, message)),
+      index,
+    );
     const blocks = partsOf(message, where).map(({ block }, part) =>
       block.type === 'tool_call'
         ? { ...block, id: block.id || `#${index}.${part}`, ...group }
@@ -178,16 +182,17 @@ function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
     parts.push({ field: 'audio', block: opaqueBlockOf('audio', audio) });
   }
   if (asFilledText(asRecord(called)?.['name']) !== undefined) {
-    parts.push({ field: 'function_call', block: readCall({ function: called }, where) });
+    parts.push({ field: 'function_call', block: readCall({ function: called }, message, where) });
   }
   for (const [at, call] of asArray(calls).entries()) {
-    parts.push({ field: 'tool_calls', block: readCall(call, `${where}, tool call ${at}`) });
+    const block = readCall(call, message, `${where}, tool call ${at}`);
+    parts.push({ field: 'tool_calls', block });
   }
   if (parts.length === 0) parts.push({ field: 'content', block: { type: 'text', text: '' } });
   return parts;
 }
 
-function readCall(value: unknown, where: string): ContentBlock {
+function readCall(value: unknown, message: JsonRecord, where: string): ContentBlock {
   const call = asRecord(value);
   const custom = asRecord(call?.['custom']);
   const called = asRecord(call?.['function']) ?? custom;
@@ -196,7 +201,7 @@ function readCall(value: unknown, where: string): ContentBlock {
   if (name === undefined) throw new TypeError(`Expected a tool call with a name at ${where}.`);
   const parameters =
     called === custom ? { input: custom?.['input'] ?? '' } : callArguments(called?.['arguments']);
-  return { ...toolCall(id, name, parameters), ...fixedIf(isSigned(call)) };
+  return { ...toolCall(id, name, parameters), ...fixedIf(isSigned(call, message)) };
 }
 
 function withContent<Message extends ChatMessage>(message: Message, content: unknown): Message {
@@ -237,10 +242,13 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
   return firstContent === -1 ? rewritten : withContent(rewritten, content ?? null);
 }
 
-/** Whether a call has Gemini's signature, in the form in which Gemini's own server with this API returns it. */
-function isSigned(call: unknown): boolean {
-  const google = asRecord(asRecord(asRecord(call)?.['extra_content'])?.['google']);
-  return asFilledText(google?.['thought_signature']) !== undefined;
+/** Whether a call has Gemini's signature: in the call, as Gemini's own server with this API returns it, or in OpenRouter's reasoning. */
+function isSigned(value: unknown, { reasoning_details: details }: JsonRecord): boolean {
+  const call = asRecord(value);
+  const google = asRecord(asRecord(call?.['extra_content'])?.['google']);
+  if (asFilledText(google?.['thought_signature']) !== undefined) return true;
+  const id = asFilledText(call?.['id']);
+  return id !== undefined && asArray(details).some((item) => asRecord(item)?.['id'] === id);
 }
 
 /** Replaces the arguments of a call: JSON text, an object for Ollama, or the text input of a custom tool. */
