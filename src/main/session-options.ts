@@ -9,14 +9,12 @@ import { withoutUndefined } from '../shared/json.js';
 import {
   assertBoolean,
   assertFunction,
-  assertKnownOptions,
   assertString,
   assertTokens,
-  checkOptions,
   copyOfArray,
   readOptions,
 } from '../shared/misuse.js';
-import type { Check, OptionsElsewhere } from '../shared/misuse.js';
+import type { Checks, OptionsElsewhere } from '../shared/misuse.js';
 import { agentPreset } from './formats/presets.js';
 import { completeEditOptions } from './preflight/edit-options.js';
 import type { EditOptions } from './preflight/edit-options.js';
@@ -69,7 +67,7 @@ export interface SessionOptions extends EditOptions {
 }
 
 /** All options, each with its check; `null` for an option that is validated elsewhere. */
-const CHECKS: Readonly<Record<keyof SessionOptions, Check | null>> = {
+const CHECKS: Checks<SessionOptions> = {
   history: null,
   state: null,
   sessionId: null,
@@ -89,18 +87,18 @@ const CHECKS: Readonly<Record<keyof SessionOptions, Check | null>> = {
 
 export const SESSION_OPTIONS: readonly string[] = Object.keys(CHECKS);
 
-const DENSITY_OPTIONS: readonly string[] = Object.keys({
-  workspaceRoot: true,
-  toolCatalog: true,
-  inclusionSyntaxes: true,
-  partialWritesSupersede: true,
-  workingSet: true,
-  shrink: true,
-} satisfies Record<keyof DensityOptions, true>);
+const DENSITY_CHECKS: Checks<DensityOptions> = {
+  workspaceRoot: null,
+  toolCatalog: null,
+  inclusionSyntaxes: null,
+  partialWritesSupersede: null,
+  workingSet: null,
+  shrink: null,
+};
 
 /** Options that belong inside another option or to the compactor: an error about a misplaced one names the right place. */
 export const ELSEWHERE: OptionsElsewhere = {
-  '`density`': DENSITY_OPTIONS,
+  '`density`': Object.keys(DENSITY_CHECKS),
   'the `settings` of createCompactor': SETTING_KEYS,
 };
 
@@ -115,17 +113,14 @@ function assertDirectory(name: string, value: unknown): void {
  * @throws TypeError for options of a wrong type; RangeError for unknown options and values.
  */
 export function readSessionOptions(given: SessionOptions): SessionOptions {
-  const options = readOptions('session options', given);
-  assertKnownOptions('session options', { ...options }, SESSION_OPTIONS, ELSEWHERE);
-  checkOptions(options, CHECKS);
+  const options = readOptions('session options', given, CHECKS, ELSEWHERE);
   completeEditOptions(options);
   const history =
     options.history === undefined
       ? undefined
       : (copyOfArray('history', options.history) as IContent[]);
   if (options.density === undefined) return { ...options, history };
-  const density = readOptions('density', options.density);
-  assertKnownOptions('density', { ...density }, DENSITY_OPTIONS);
+  const density = readOptions('density', options.density, DENSITY_CHECKS);
   assertDensityOptions('density', density);
   if (density.workingSet !== undefined) assertWorkingSetRules(density.workingSet);
   return { ...options, history, density: withoutUndefined(density) };

@@ -35,12 +35,14 @@ export type Checks<Options extends object> = Readonly<Record<keyof Options & str
  * Copies options, so that later changes by the caller, or getters, have no effect.
  *
  * @param checks checks the options, and refuses all others @default not checked
+ * @param elsewhere see `assertKnownOptions`
  * @throws TypeError if they are not an object, or if a getter throws; RangeError for an unknown option; and what the checks throw.
  */
 export function readOptions<Options extends object>(
   name: string,
   options: Options,
   checks?: Checks<Options>,
+  elsewhere?: OptionsElsewhere,
 ): Options {
   if (!isObject(options))
     throw new TypeError(`Expected ${name} to be an object, got ${kindOf(options)}.`);
@@ -51,20 +53,12 @@ export function readOptions<Options extends object>(
     throw new TypeError(`Expected ${name} that can be read; a getter of them threw.`, { cause });
   }
   if (checks === undefined) return read;
-  assertKnownOptions(name, read, Object.keys(checks));
-  checkOptions(read, checks);
-  return read;
-}
-
-/** Checks each option that was given. */
-export function checkOptions<Options extends object>(
-  options: Options,
-  checks: Checks<Options>,
-): void {
-  for (const [name, check] of Object.entries<Check | null>(checks)) {
-    const value = options[name as keyof Options];
-    if (value !== undefined) check?.(name, value);
+  assertKnownOptions(name, read, Object.keys(checks), elsewhere);
+  for (const [key, check] of Object.entries<Check | null>(checks)) {
+    const value = read[key as keyof Options];
+    if (value !== undefined) check?.(key, value);
   }
+  return read;
 }
 
 /** Names of options that must be given elsewhere, by that place. */
