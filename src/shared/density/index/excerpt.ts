@@ -45,8 +45,8 @@ const OLD_EXCERPT = 1n;
 interface ExcerptLines {
   /** Empty if the result has nothing worth quoting. */
   readonly lines: string;
-  /** Length of the result as it is sent, in UTF-16 units. */
-  readonly resultLength: number;
+  /** Length of the result's readable text, which is never longer than the result as it is sent. In UTF-16 units. */
+  readonly readableLength: number;
 }
 
 const EXCERPT_LINES = new WeakMap<ToolResponseBlock, ExcerptLines>();
@@ -59,16 +59,18 @@ const EXCERPT_LINES = new WeakMap<ToolResponseBlock, ExcerptLines>();
 export function excerptOfBlock(response: ToolResponseBlock, placeholder: string): string {
   let known = EXCERPT_LINES.get(response);
   if (known === undefined) {
-    known = { lines: excerptLines(response), resultLength: payloadText(response.result).length };
+    const payload = readableText(response.result);
+    known = { lines: excerptLines(response, payload), readableLength: payload.length };
     EXCERPT_LINES.set(response, known);
   }
   const excerpt = placeholder + known.lines;
-  return excerpt.length < known.resultLength ? excerpt : placeholder;
+  const isShorter =
+    excerpt.length < known.readableLength || excerpt.length < payloadText(response.result).length;
+  return isShorter ? excerpt : placeholder;
 }
 
 /** The excerpt's lines below the placeholder; empty if the result has nothing worth quoting. */
-function excerptLines(response: ToolResponseBlock): string {
-  const payload = readableText(response.result);
+function excerptLines(response: ToolResponseBlock, payload: string): string {
   const text = withoutNotes(withMembersInLines(payload));
   const room = Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length);
   const links = linksIn(payload, room / 2);
