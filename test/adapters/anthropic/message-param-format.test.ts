@@ -236,6 +236,16 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(reading.pinnedTokens).toBeGreaterThan(0);
     });
 
+    it.each([[undefined], [null]])(
+      'pins a system message that only changes settings: its content is %s',
+      (content) => {
+        const settings = { role: 'system', content, effort: 'low' } as never;
+        const reading = readAll(format.createReader(), [settings], 0);
+
+        expect(reading.entries).toEqual([]);
+      },
+    );
+
     it('counts no system message that the model sees only until the next message of the user', () => {
       const reminder = { role: 'system', content: 'x'.repeat(4_000) } as const;
       const brief = { ...reminder, clear_at: 'next_user_message' } as const;

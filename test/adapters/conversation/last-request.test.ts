@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { LastRequest } from '../../../src/adapters/conversation/last-request.js';
+import type { CompactCall } from '../../../src/adapters/request/adapter-options.js';
+import { createCompactor } from '../../../src/main/compactor.js';
 
 describe('LastRequest, refused as too long', () => {
   it.each([
@@ -33,5 +35,21 @@ describe('a callback of a call', () => {
     expect(request.returns(edited, edited)).toBe(edited);
     await new Promise((resolve) => setImmediate(resolve));
     expect(warnings).toHaveLength(2);
+  });
+});
+
+describe('the usage of an answer', () => {
+  it('that is no usage is ignored with a warning, because the answer is there', async () => {
+    await using compactor = createCompactor({ offload: 'inline' });
+    const session = await compactor.createSession({});
+    const warnings: unknown[] = [];
+    const logger = { ...SILENT_LOGGER, warn: (...said: unknown[]) => warnings.push(said) };
+    let take: ((usage: CompactCall) => void) | undefined;
+    const call: CompactCall = { answerUsage: (taken) => (take = taken) };
+    new LastRequest().begin(call, () => session, logger);
+    take?.({ reportedInputTokens: 10, reportedCacheReadTokens: 20 });
+    expect(warnings).toEqual([
+      ['the usage of an answer is ignored', { error: expect.any(RangeError) as unknown }],
+    ]);
   });
 });

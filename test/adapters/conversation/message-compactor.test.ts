@@ -7,6 +7,7 @@ import { prepareStep } from '../../../src/ai-sdk.js';
 import { callModelInputFilter, chatCompactor, inputCompactor } from '../../../src/openai.js';
 import { createCompactor } from '../../../src/index.js';
 import type { Compactor, Session } from '../../../src/index.js';
+import type { MessageCompactor } from '../../../src/adapters/conversation/message-compactor.js';
 import type { SummarizerResponse } from '../../../src/main/summarizer/summarizer.js';
 import { memoryStore } from '../../../src/state.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
@@ -385,5 +386,27 @@ describe('onSession', () => {
     expect(sent.length).toBeLessThan(messages.length);
     expect(JSON.stringify(sent)).toContain('what was');
     expect(sent.slice(-3)).toEqual([ASK, answer, ASK]);
+  });
+
+  it('gives a session whose summaries are told of the todos of the newest run', async () => {
+    const summarizer = scriptedSummarizer(snapshot('what was'));
+    const compactor = createCompactor({
+      ...{ offload: 'inline', summarizer, settings: { 'compression.strategy': 'one-shot' } },
+    });
+    open.push(compactor);
+    const sessions: Session[] = [];
+    const run = (todo: string): MessageCompactor<ChatMessage> =>
+      chatCompactor(compactor, {
+        onSession: (made) => sessions.push(made),
+        activeTodos: () => [{ id: '1', content: todo, status: 'pending' }],
+      });
+    const answer = { role: 'assistant', content: 'lorem ipsum dolor '.repeat(60) } as const;
+    const messages = Array.from({ length: 8 }, () => [ASK, answer]).flat();
+    await run('sow the field')([...messages, ASK]);
+    await run('reap the field')([...messages, ASK, answer, ASK]);
+    await sessions[0]?.performCompression('p');
+    expect(sessions).toHaveLength(1);
+    expect(JSON.stringify(summarizer.requests)).toContain('reap the field');
+    expect(JSON.stringify(summarizer.requests)).not.toContain('sow the field');
   });
 });

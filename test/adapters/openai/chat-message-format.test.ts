@@ -5,7 +5,7 @@ import type { ChatCompletionMessageParam } from 'openai/resources/chat/completio
 import { describe, expect, it } from 'vitest';
 import { chatMessageFormat } from '../../../src/adapters/openai/chat-message-format.js';
 import { assertIngestible } from '../../../src/shared/ingestion.js';
-import { humanText, toolResponse } from '../../../src/shared/content.js';
+import { humanText, toolCall, toolResponse } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findBreaches } from '../../support/find-breaches.js';
@@ -108,6 +108,19 @@ describe('chatMessageFormat', () => {
     expect(() => read({ role: 'tool', content: 'an answer to nothing' })).toThrow(
       'Expected a tool_call_id in message 0',
     );
+  });
+
+  it('puts the shorter input of a custom tool in the place of its text, and changes nothing else of the call', () => {
+    const custom = { id: 'c2', type: 'custom', custom: { name: 'apply_patch', input: '*** x' } };
+    const tool_calls = [call('c1', 'a.ts'), custom];
+    const given = { role: 'assistant', content: 'I patch.', tool_calls } as never;
+    const shorter = toolCall('c2', 'apply_patch', { input: '…' });
+    const rewritten = chatMessageFormat.rewrite(given, new Map([[2, shorter]]));
+    expect(rewritten).toEqual({
+      role: 'assistant',
+      content: 'I patch.',
+      tool_calls: [tool_calls[0], { ...custom, custom: { name: 'apply_patch', input: '…' } }],
+    });
   });
 
   it('numbers the parts of an assistant: reasoning, content, refusal, audio, calls', () => {

@@ -138,6 +138,20 @@ describe('storedMessageFormat', () => {
     });
   });
 
+  it('replaces the arguments of a call, and leaves no metadata of a text that is not its own any more', () => {
+    const text = { ...said('long'), metadata: { anthropic: { signature: 's' } } };
+    const part = tool('c1', 'write', { filePath: 'a', content: 'long' }, 'Written.');
+    const input = { filePath: 'a', content: 'l…' };
+    const given = assistant(text, part);
+    const shortened = { type: 'tool_call', id: 'c1', name: 'write', parameters: input };
+    expect(rewrite(given, [2, { type: 'text', text: 'short' }], [4, shortened])).toEqual([
+      { type: 'step-start' },
+      { ...said('short'), metadata: undefined },
+      tool('c1', 'write', input, 'Written.'),
+      { type: 'step-finish' },
+    ]);
+  });
+
   it('keeps a failure one when its text is another, also one that was cut off', () => {
     for (const status of ['error', 'running']) {
       const given = assistant(tool('c1', 'read', {}, '', { status, error: 'long' }));

@@ -84,6 +84,21 @@ describe('agentMessageFormat', () => {
     expect(reading).toEqual({ entries: [], pinnedTokens: 0 });
   });
 
+  it('reads what the user has run and shown, without what pi keeps from the model', () => {
+    const output = 'a line of the output\n'.repeat(100);
+    const run = message('bashExecution', { command: 'ls', output });
+    const own = message('bashExecution', { command: 'env', output, excludeFromContext: true });
+    const shown = message('user', {
+      content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }],
+    });
+    expect(blocksOf(run, own, shown)).toEqual([
+      [{ type: 'opaque', kind: 'bashExecution', tokens: expect.any(Number) as number }],
+      [{ type: 'media', mimeType: 'image/png', data: '', encoding: 'base64' }],
+    ]);
+    const unsent = readAll(agentMessageFormat.createReader(), [own], 0);
+    expect(unsent).toEqual({ entries: [], pinnedTokens: 0 });
+  });
+
   it('keeps the first of parallel calls as long as the others, where it signs for them', () => {
     const signed = { ...call('c1', 'read', {}), thoughtSignature: 's' };
     const [calls] = blocksOf(assistant(signed, call('c2', 'read', {})));
