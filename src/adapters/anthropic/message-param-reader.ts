@@ -61,16 +61,12 @@ export class MessageParamReader implements MessageReader<unknown> {
       if (block.type === 'tool_call') this.#toolNames.set(block.id, block.name);
       return placed(block, index, at);
     });
-    const speaker = role === 'user' ? 'human' : 'ai';
-    if (role !== 'user' || !blocks.some(isToolResponseBlock)) {
-      addEntry(entries, speaker, blocks);
-      return;
-    }
-    addEntry(entries, 'tool', blocks.filter(isToolResponseBlock));
+    const isAnswer = (block: PlacedBlock): boolean => role === 'user' && isToolResponseBlock(block);
+    addEntry(entries, 'tool', blocks.filter(isAnswer));
     addEntry(
       entries,
-      speaker,
-      blocks.filter((block) => !isToolResponseBlock(block)),
+      role === 'user' ? 'human' : 'ai',
+      blocks.filter((block) => !isAnswer(block)),
     );
   }
 }

@@ -1,8 +1,9 @@
-// How parts that a provider of the AI SDK has in its own form are read and rewritten.
+// How parts that a provider of the AI SDK or a tool has in its own form are read and rewritten.
 
 import { expect, it } from 'vitest';
 import { MODEL_MESSAGE_FORMAT as format } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
 import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
+import { toolResponse } from '../../../src/shared/content.js';
 import { readAll } from '../../support/read-all.js';
 
 function read(...messages: readonly SdkMessage[]): unknown {
@@ -43,4 +44,20 @@ it('takes the reasoning that the first call carries for OpenRouter as that of th
   expect(format.rewrite({ ...message, content: 'hi' }, new Map([[1, null]]))).toEqual({
     ...{ role: 'assistant', content: 'hi', providerOptions: { openrouter: { usage: 1 } } },
   });
+});
+
+it('reads the text in the only field of JSON as the result, and puts another in its place', () => {
+  const ids = { type: 'tool-result', toolCallId: 'c1', toolName: 'read_file' };
+  const given = (value: object): SdkMessage => {
+    const part = { ...ids, output: { type: 'json', value } };
+    return { role: 'tool', content: [part] };
+  };
+  const edit = toolResponse('c1', 'read_file', 'short');
+  const shortened = (value: object): unknown =>
+    format.rewrite(given(value), new Map([[0, edit]])).content;
+  expect(read(given({ content: 'a\nb' }))).toMatchObject([{ blocks: [{ result: 'a\nb' }] }]);
+  expect(shortened({ content: 'a\nb' })).toEqual(given({ content: 'short' }).content);
+  // A failure stays one.
+  expect(read(given({ error: 'no' }))).toMatchObject([{ blocks: [{ result: { error: 'no' } }] }]);
+  expect(shortened({ error: 'no' })).toMatchObject([{ output: { type: 'text', value: 'short' } }]);
 });

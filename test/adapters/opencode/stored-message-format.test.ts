@@ -178,7 +178,8 @@ describe('storedMessageFormat', () => {
 
   it('writes a message as one of the session, with the model of the one before', () => {
     const blocks = [{ type: 'text' as const, text: 'So far.' }];
-    const written = storedMessageFormat.write({ speaker: 'human', blocks }, [user('Go.')]);
+    const among = [user('Go.'), assistant(said('So.'))];
+    const written = storedMessageFormat.write({ speaker: 'human', blocks }, among);
     expect(written).toMatchObject({
       info: { sessionID: 's', role: 'user', model: { modelID: 'm' } },
       parts: [{ type: 'text', text: 'So far.' }],

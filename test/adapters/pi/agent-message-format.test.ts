@@ -133,17 +133,18 @@ describe('agentMessageFormat', () => {
     const given = assistant(text, call('c1', 'write', { content: 'x' }));
     const edits = [
       [0, { type: 'text', text: 'short' }],
-      [1, { type: 'tool_call', id: 'c1', name: 'write', parameters: {} }],
+      [1, { type: 'tool_call', id: 'c1', name: 'write', parameters: { content: 'y' } }],
     ] as const;
     expect(rewrite(given, ...edits)).toMatchObject({
-      content: [said('short'), { id: 'c1', arguments: {} }],
+      content: [said('short'), { id: 'c1', arguments: { content: 'y' } }],
     });
     expect(rewrite(given, ...edits)).not.toHaveProperty('content.0.textSignature');
   });
 
   it('writes answers as those of the model that spoke last', () => {
     const blocks = [{ type: 'text' as const, text: 'Understood.' }];
-    const written = agentMessageFormat.write({ speaker: 'ai', blocks }, [assistant(said('a'))]);
+    const among = [assistant(said('a')), user('b')];
+    const written = agentMessageFormat.write({ speaker: 'ai', blocks }, among);
     expect(written).toMatchObject({ role: 'assistant', api: 'a', model: 'm', stopReason: 'stop' });
     expect(agentMessageFormat.write({ speaker: 'human', blocks }, [])).toMatchObject({
       role: 'user',

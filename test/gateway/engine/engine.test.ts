@@ -409,6 +409,21 @@ describe('an engine', () => {
     }
   });
 
+  it('keeps messages of no conversation within the window that is given with them', async () => {
+    const [api] = API_TALKS;
+    const messages = talk(api!, 20);
+    const sizes = [undefined, null, 600].map(async (contextLimit) => {
+      const body = Buffer.from(JSON.stringify({ format: api!.name, messages, contextLimit }));
+      const { status, body: answer } = await engine.compactOnce(body);
+      expect(status).toBe(200);
+      return (JSON.parse(Buffer.from(answer).toString()) as { tokensAfter: number }).tokensAfter;
+    });
+    const [usual, same, small] = await Promise.all(sizes);
+    expect(same).toBe(usual);
+    expect(small).toBeLessThanOrEqual(600);
+    expect(usual).toBeGreaterThan(600);
+  });
+
   it.each([
     ['no', 'expected a JSON object.'],
     [
