@@ -227,7 +227,10 @@ describe('compactingFetch', () => {
     await expect.poll(() => cancelled).toBe('enough');
   });
 
-  it('has the provider compact by requests like the call', async () => {
+  it.each([
+    ['', 200],
+    [', also where the server has no endpoint for that', 404],
+  ])('has the provider compact by requests like the call%s', async (_, status) => {
     const asked: string[] = [];
     const compactor = createCompactor({
       ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 16_000 },
@@ -237,9 +240,9 @@ describe('compactingFetch', () => {
     const fetch = compactingFetch(compactor, { onError: 'throw' }, async (url, init) => {
       asked.push(`${addressOf(url)} ${new Headers(init?.headers).get('authorization')}`);
       const output = [{ type: 'compaction', id: 'c', encrypted_content: 'sealed' }];
-      return Response.json(
-        addressOf(url).includes('/compact') ? { output } : { output: [], sent: init?.body },
-      );
+      if (addressOf(url).includes('/compact')) return Response.json({ output }, { status });
+      const sent = String(init?.body);
+      return Response.json(sent.includes('compaction_trigger') ? { output } : { output: [], sent });
     });
     const text = 'one word '.repeat(200);
     const input = Array.from({ length: 41 }, (_, at) => {
@@ -254,9 +257,11 @@ describe('compactingFetch', () => {
     const answer = await fetch('https://h/v1/responses?x=1', { method: 'POST', body, headers });
     const { sent } = (await answer.json()) as { sent: string };
     expect(sent.includes('"encrypted_content":"sealed"')).toBe(true);
+    const ordinary = 'https://h/v1/responses?x=1 Bearer k';
     expect(asked).toEqual([
       'https://h/v1/responses/compact?x=1 Bearer k',
-      'https://h/v1/responses?x=1 Bearer k',
+      ...(status === 404 ? [ordinary] : []),
+      ordinary,
     ]);
   });
 });

@@ -4,6 +4,7 @@ import {
   readFailure,
   outputMediaTokens,
   readOutput,
+  rewriteOutput,
 } from '../../../src/adapters/openai/content-parts.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 
@@ -21,6 +22,18 @@ describe('readOutput', () => {
     ];
     expect(readOutput(parts)).toBe('a\nb');
     expect(readOutput({ type: 'text', text: 'a' })).toBe('a');
+  });
+});
+
+describe('rewriteOutput', () => {
+  it('puts one text in the place of a list, in the form that its texts have', () => {
+    const picture = { type: 'input_image', image_url: 'https://a' };
+    const text = { type: 'text', text: 'long', providerData: { a: 1 } };
+    const given = [picture, text, { type: 'text', text: 'longer' }];
+    expect(rewriteOutput(given, 'short', 'input_text')).toEqual([{ ...text, text: 'short' }]);
+    expect(rewriteOutput([picture], 'short', 'input_text')).toEqual([
+      { type: 'input_text', text: 'short' },
+    ]);
   });
 });
 

@@ -61,6 +61,13 @@ describe('contextEdits', () => {
     expect(contextEdits(talk, talk.slice(0, -1), entriesOf(talk))).toHaveLength(1);
   });
 
+  it('tells of none when pi has made several messages of one entry', () => {
+    const [first, second, ...rest] = entriesOf(TALK);
+    const both = { ...second!, messages: [...second!.messages, ...rest[0]!.messages] };
+    const sent = TALK.filter((_, at) => at !== 1);
+    expect(contextEdits(TALK, sent, [first!, both, ...rest.slice(1)])).toEqual([]);
+  });
+
   it('tells of none when nothing was edited', () => {
     const talk = [...TALK, result('c3', 'more')];
     expect(contextEdits(talk, [...talk], entriesOf(talk))).toEqual([]);

@@ -286,6 +286,17 @@ describe('an engine', () => {
     ]);
   });
 
+  it('tells of a compression by its strategy, and by about how much it has saved', async () => {
+    const small = await createEngine({ maxConversations: 8, contextLimit: 3_000 });
+    onTestFinished(() => small.close());
+    const turn = [chat!.user('go on'), chat!.answer('a word '.repeat(100))];
+    const messages = [...Array.from({ length: 20 }, () => turn).flat(), chat!.user('so?')];
+    const body = Buffer.from(bodyOf(chat!, messages));
+    const { edits } = await small.compact({ api: 'chat', body, scope: '' });
+    expect(edits).toMatchObject([{ number: 0, rule: 'compression', action: 'high-density' }]);
+    expect(edits[0]?.after).toBeLessThan(edits[0]!.before / 2);
+  });
+
   it('passes the compactions of Codex', async () => {
     const messages = [...talk(responses!, 3), { type: 'compaction_trigger' }];
     expect((await ask(responses!, messages)).reason).toBe('a compaction by the provider');

@@ -82,6 +82,25 @@ describe('Ledger', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
+  it('tells which conversations a switch of the mode has newly compacted, and listeners of all', () => {
+    const ledger = new Ledger(completeGatewayOptions({ dry: ['dry'] }));
+    for (const id of ['a', 'b', 'dry']) {
+      const conversation = { ...lineOf({}), id };
+      recorded(ledger, { outcome: 'unchanged', conversation, edits: [] }, 9);
+    }
+    const told: string[] = [];
+    ledger.on('conversation', (id) => told.push(id));
+    ledger.on('status', () => told.push('status'));
+    expect(ledger.setMode('compact', 'a')).toEqual(['a']);
+    expect(told).toEqual(['status', 'a', 'b', 'dry']);
+    expect(ledger.status.mode).toBe('observe');
+    expect(ledger.setMode('compact')).toEqual(['b']);
+    expect(ledger.status.mode).toBe('compact');
+    expect(ledger.setMode('observe', 'a')).toEqual([]);
+    expect(ledger.modeOf({ id: 'a', name: undefined })).toBe('observe');
+    expect(ledger.setMode('compact', 'unknown')).toBeUndefined();
+  });
+
   it('logs a failure once a minute, and shows each', () => {
     const warn = vi.fn();
     const logger = { debug: vi.fn(), warn, error: vi.fn() };
