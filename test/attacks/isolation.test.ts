@@ -102,7 +102,7 @@ describe('conversations of many users over one compactor', () => {
         seen.requests += marksIn(canaries, /^request/).length;
         seen.told += told.length;
       }),
-      { numRuns: runs(20, 2) },
+      { numRuns: runs(8, 2) },
     );
     // All of it happened.
     expect(Math.min(seen.recalled, seen.sent, seen.events, seen.told)).toBeGreaterThan(

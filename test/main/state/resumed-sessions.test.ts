@@ -120,7 +120,7 @@ describe('Session.snapshot', () => {
       fc.asyncProperty(histories, choice, async (history, chosen) => {
         await expectSame(history, optionsOf(chosen));
       }),
-      { numRuns: runs(2_500, 12) },
+      { numRuns: runs(700, 12) },
     );
   }, 600_000);
 
@@ -151,7 +151,7 @@ describe('Session.snapshot', () => {
           if (state.standing !== undefined) edited += 1;
         }
       }),
-      { numRuns: runs(500, 10) },
+      { numRuns: runs(150, 10) },
     );
     expect(edited).toBeGreaterThan(0);
   }, 600_000);
