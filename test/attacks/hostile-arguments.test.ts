@@ -482,7 +482,7 @@ describe('the public functions', () => {
   let turn = TEST_SEED ?? Math.floor(Math.random() * STEP);
   it.each(Object.entries(ROWS))(
     '%s takes each hostile value or refuses it by type, and leaves it as it is',
-    { timeout: 300_000 },
+
     async (name, rows) => {
       const defects: string[] = [];
       for (const [at, { args, call, mutates = [] }] of rows.entries()) {

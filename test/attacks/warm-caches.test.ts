@@ -161,7 +161,7 @@ describe('a session that is taken up in another process', () => {
       ),
       { numRuns: runs(150, 5) },
     );
-  }, 600_000);
+  });
 
   it('goes on as that would, with what earlier requests leave to spend', async () => {
     const turn = fc.record({
