@@ -144,6 +144,26 @@ describe('a call whose edit has replaced its text', () => {
     const sent = await inputCompactor(compactor, OPTIONS)(given);
     expect(sent).toEqual([given[0], call(EDITED), ...rest]);
   });
+
+  it("is sent and counted as it is, where it is one of OpenAI's own tool for patches", async () => {
+    const removed = REPLACED.split('\n').map((line) => `-${line}`);
+    const diff = ['@@', ...removed, '+const after = 2;'].join('\n');
+    const ids = { call_id: 'c1', status: 'completed' } as const;
+    const operation = { type: 'update_file', path: '/w/a.ts', diff } as const;
+    const given: Parameters<ReturnType<typeof inputCompactor>>[0] = [
+      { role: 'user', content: 'Fix it.' },
+      { type: 'apply_patch_call', ...ids, operation },
+      { type: 'apply_patch_call_output', ...ids, output: 'done' },
+      { role: 'assistant', content: 'Next.' },
+      { role: 'user', content: 'Go on.' },
+    ];
+    let session: Session | undefined;
+    const onSession = (made: Session): void => void (session = made);
+    const sent = await inputCompactor(compactor, { ...OPTIONS, onSession })(given);
+    expect(sent).toEqual(given);
+    const { sentTokens, uncompacted } = session!.costs();
+    expect(sentTokens).toBe(uncompacted.sentTokens);
+  });
 });
 
 describe('an agent that only writes', () => {

@@ -5,6 +5,7 @@ import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { fixedIf } from '../format/placed.js';
 
 /** Kinds of items with calls of these tools; `BUILT_IN_OUTPUTS` are the kinds with their outputs. */
 export const BUILT_IN_CALLS: ReadonlySet<string> = new Set(['shell_call', 'apply_patch_call']);
@@ -12,20 +13,23 @@ export const BUILT_IN_OUTPUTS: ReadonlySet<string> = new Set(
   Array.from(BUILT_IN_CALLS, (kind) => `${kind}_output`),
 );
 
-/** Returns an item's call with a tool name and parameters that the tool catalog knows; `undefined` if the provider runs it itself. */
+/**
+ * Returns an item's call with a tool name and parameters that the tool catalog knows; `undefined` if the provider runs it itself. The
+ * parameters are fixed, because the item states them in another form.
+ */
 export function builtInCall(item: JsonRecord, id: string): ContentBlock | undefined {
   const action = asRecord(item['action']);
   if (action !== undefined) {
     const environment = asRecord(item['environment']) ?? { type: 'local' };
     if (environment['type'] !== 'local') return undefined;
     const commands = asArray(action['commands']).filter((text) => typeof text === 'string');
-    return toolCall(id, 'shell', { command: commands.join('\n') });
+    return { ...toolCall(id, 'shell', { command: commands.join('\n') }), ...fixedIf(true) };
   }
   const { type, path, diff } = asRecord(item['operation']) ?? {};
   const heading = HEADINGS.get(type);
   if (heading === undefined || typeof path !== 'string') return undefined;
   const patch = `*** Begin Patch\n*** ${heading} File: ${path}\n${asText(diff) ?? ''}\n*** End Patch`;
-  return toolCall(id, 'apply_patch', { input: patch });
+  return { ...toolCall(id, 'apply_patch', { input: patch }), ...fixedIf(true) };
 }
 
 const HEADINGS: ReadonlyMap<unknown, string> = new Map([

@@ -6,7 +6,7 @@ import type { ResponseInputItem } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
 import { responseItemFormat } from '../../../src/adapters/openai/response-item-format.js';
 import { assertIngestible } from '../../../src/shared/ingestion.js';
-import { humanText } from '../../../src/shared/content.js';
+import { humanText, toolCall } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findBreaches } from '../../support/find-breaches.js';
@@ -234,15 +234,13 @@ describe('responseItemFormat', () => {
     };
     const response = { ...OUTPUT_BLOCK, isComplete: true };
     const input = '*** Begin Patch\n*** Update File: a.ts\n-old\n+new\n*** End Patch';
+    const fixed = { hasFixedParameters: true };
     expect(read(REASONING, SHELL, patch, ran, failed)).toEqual([
       [
         'ai',
         ['0.0', expect.objectContaining({ type: 'thinking' })],
-        [
-          '1.0',
-          { type: 'tool_call', id: 's1', name: 'shell', parameters: { command: 'ls\ncat a.ts' } },
-        ],
-        ['2.0', { type: 'tool_call', id: 'p1', name: 'apply_patch', parameters: { input } }],
+        ['1.0', { ...toolCall('s1', 'shell', { command: 'ls\ncat a.ts' }), ...fixed }],
+        ['2.0', { ...toolCall('p1', 'apply_patch', { input }), ...fixed }],
       ],
       [
         'tool',
