@@ -44,7 +44,7 @@ export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) 
 export function share(allowsZero: boolean) {
   return (value: string): number => {
     const number = /^(?:\d+\.?\d*|\.\d+)$/.test(value) ? Number(value) : NaN;
-    if (number <= 1 && (number > 0 || (allowsZero && number === 0))) return number;
+    if (number <= 1 && (number > 0 || allowsZero)) return number;
     throw new InvalidArgumentError(
       `Expected a share ${allowsZero ? 'from 0' : 'above 0'} to 1, such as 0.5.`,
     );

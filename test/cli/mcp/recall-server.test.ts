@@ -28,7 +28,15 @@ async function recordOf(
   path: string,
   ...entries: readonly IContent[]
 ): Promise<void> {
-  const now = 1_700_000_000_000;
+  return recordAt(1_700_000_000_000, sessionId, path, entries);
+}
+
+async function recordAt(
+  now: number,
+  sessionId: string,
+  path: string,
+  entries: readonly IContent[],
+): Promise<void> {
   const writer = await openWriter(path, { now: () => now });
   for (const entry of entries) {
     await writer.append([{ sessionId, kind: 'removed', index: 0, entry }]);
@@ -108,6 +116,15 @@ describe('createRecallServer', () => {
       expect((await recall('c3')).text).toBe('grown');
     });
 
+    it('gives the newest of what several logs have of one call', async () => {
+      const paths = [await temporaryPath(), await temporaryPath(), await temporaryPath()] as const;
+      await recordAt(1_000, 's', paths[0], [answered('c1', 'first')]);
+      await recordAt(3_000, 's', paths[1], [answered('c1', 'last')]);
+      await recordAt(2_000, 's', paths[2], [answered('c1', 'between')]);
+      const { recall } = await serve(...paths);
+      expect((await recall('c1')).text).toBe('last');
+    });
+
     it('says that a transcript cannot be read', async () => {
       const { recall, list } = await serve('/dev/null');
       expect(await recall('c1')).toEqual({
@@ -136,6 +153,7 @@ describe('createRecallServer', () => {
         '"c\\"2" [read_file: 1 line — error] removed 2023-11-14T22:13:20.000Z',
         '"c1" [read_file: src/a.ts — success, 2 lines] removed 2023-11-14T22:13:20.000Z',
       ]);
+      expect((await list({ limit: 2 })).text).not.toContain('cursor');
     });
 
     it('gives pages that neither skip nor repeat while the transcripts grow', async () => {

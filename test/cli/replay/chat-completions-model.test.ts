@@ -103,6 +103,8 @@ describe('createChatCompletionsModel', () => {
   test.each([
     [401, false],
     [404, false],
+    [408, true],
+    [409, true],
     [429, true],
     [503, true],
   ])('status %i is an error with what a retry needs', async (status, isRetryable) => {

@@ -29,6 +29,7 @@ describe('wholeNumber', () => {
 
   test('keeps to its bounds', () => {
     expect(() => wholeNumber(1, 64)('65')).toThrow('from 1 to 64');
+    expect(wholeNumber(1, 64)('64')).toBe(64);
   });
 });
 
