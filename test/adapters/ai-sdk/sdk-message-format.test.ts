@@ -509,20 +509,6 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     );
   });
 
-  it('knows results again that have got the options of their calls, but no call', () => {
-    const { providerOptions: _, ...bare } = RESULT;
-    const results = (part: SdkPart): SdkMessage => ({ role: 'tool', content: [part] });
-    expect(format.isSame(results(RESULT), results(bare))).toBe(true);
-    expect(format.isSame(results(bare), results(RESULT))).toBe(true);
-    expect(format.isSame(results({ ...bare, toolCallId: 'c2' } as SdkPart), results(RESULT))).toBe(
-      false,
-    );
-    const calls = (part: SdkPart): SdkMessage => ({ role: 'assistant', content: [part] });
-    expect(format.isSame(calls(CALL), calls({ ...CALL, providerOptions: {} } as SdkPart))).toBe(
-      false,
-    );
-  });
-
   it('leaves pairs of calls and results, with their approvals, whichever calls go', () => {
     fc.assert(
       fc.property(arbitraryMessages().map(deepFreeze), fc.func(fc.boolean()), (messages, goes) => {
