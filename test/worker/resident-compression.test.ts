@@ -74,10 +74,13 @@ describe('planResidentCompression', () => {
     const expectSame = async (history: readonly IContent[], limit: number): Promise<IContent[]> => {
       const here = await compressHere(history, limit);
       const plan = planOf(history, TARGET_SHARE * 0.85 * limit);
-      const { newHistory } = carryOutCompression(plan, curatedOf(history));
+      const { newHistory, knownTokens } = carryOutCompression(plan, curatedOf(history));
       expect(newHistory).toEqual(here);
-      const unchanged = (entry: IContent): boolean => history.includes(entry);
-      expect(newHistory.map(unchanged)).toEqual(here.map(unchanged));
+      const made = newHistory.filter((entry) => !history.includes(entry));
+      expect(made).toEqual(here.filter((entry) => !history.includes(entry)));
+      expect(knownTokens).toEqual(
+        new Map(made.map((entry) => [entry, countEntryTokens(entry, countThirds)])),
+      );
       return newHistory;
     };
     await fc.assert(
