@@ -272,6 +272,15 @@ describe('addWorkNote', () => {
     const compacted = former.with(2, historyOf('t:r1(short)')[0]!);
     expect(addWorkNote(parts(100_000), former, compacted, 50_000)).toBe(compacted);
   });
+
+  it('leaves the note that there is where a compaction only shortens results', () => {
+    const earlier = historyOf('h:"Do it." a h:"Now that." a:r1 t:r1 a');
+    const former = addWorkNote(parts(100_000), earlier, earlier.slice(2), 50_000);
+    const result = former.findIndex(({ speaker }) => speaker === 'tool');
+    const compacted = former.with(result, historyOf('t:r1(short)')[0]!);
+    expect(compacted.some(isWorkNote)).toBe(true);
+    expect(addWorkNote(parts(100_000), former, compacted, 50_000)).toBe(compacted);
+  });
 });
 
 describe('a note of earlier work', () => {
