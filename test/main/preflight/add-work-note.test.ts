@@ -212,6 +212,15 @@ describe('a history that is made to fit', () => {
     expect(fitted?.droppedEntries).toBeGreaterThan(0);
     expect(full.history.getAll()).toEqual([last]);
   });
+
+  it('loses no more than has to go where there is no room for a note', async () => {
+    const first = [humanText('lorem ipsum '.repeat(200)), aiContent('done')];
+    const second = [humanText('Go on.'), aiContent('done')];
+    const last = humanText('lorem ipsum '.repeat(3_880));
+    const session = await open('one-shot', [...first, ...second, last], FAILING);
+    await session.ensureCompressionBeforeSend('p');
+    expect(session.history.getAll()).toEqual([...second, last]);
+  });
 });
 
 describe('addWorkNote', () => {
