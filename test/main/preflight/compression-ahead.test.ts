@@ -20,6 +20,7 @@ import type {
 } from '../../../src/main/summarizer/summarizer.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
+import { isWorkNote } from '../../../src/shared/work/work-note.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { historyOf } from '../../support/notation.js';
 import { temporaryPath } from '../removal-log/recording.js';
@@ -364,6 +365,27 @@ describe('compression.ahead', () => {
     expect(await preflight()).toBeNull();
     await settle();
     expect(asked).toBe(3);
+  });
+
+  it("puts the note behind all that came since, where reasoning behind a provider's compaction stays valid", async () => {
+    const items = [{ kind: 'compaction', data: {}, tokens: 9 }];
+    const settings = { ...COMPACTOR.settings, 'compression.strategy': 'provider' } as const;
+    const { session, preflight, growTo } = await open(
+      { settings },
+      {
+        compactByProvider: ({ tailStart }) =>
+          Promise.resolve({ length: tailStart, items, keepsReasoning: true }),
+      },
+    );
+    await growTo(0.7);
+    expect(await preflight()).toBeNull();
+    await settle();
+    const meanwhile = turn();
+    session.history.addAll(meanwhile);
+    expect(await preflight()).toMatchObject({ outcome: 'applied', isAhead: true });
+    const [note, ...others] = session.history.getAll().toReversed();
+    expect(isWorkNote(note!)).toBe(true);
+    expect(others.slice(0, 4)).toEqual(meanwhile.toReversed());
   });
 
   it('counts a summary that makes the history no shorter as thrown away', async () => {
