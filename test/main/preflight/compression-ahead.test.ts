@@ -20,6 +20,7 @@ import type {
 } from '../../../src/main/summarizer/summarizer.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
+import { NO_EDITS } from '../../../src/shared/density.js';
 import { isWorkNote } from '../../../src/shared/work/work-note.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { historyOf } from '../../support/notation.js';
@@ -367,7 +368,10 @@ describe('compression.ahead', () => {
     expect(asked).toBe(3);
   });
 
-  it("puts the note behind all that came since, where reasoning behind a provider's compaction stays valid", async () => {
+  it.each([
+    ['all that came since, where reasoning behind the compaction stays valid', false],
+    ['the compacted history, where reasoning is bound to an entry that was edited since', true],
+  ])("puts the note of a provider's compaction behind %s", async (_, isEdited) => {
     const items = [{ kind: 'compaction', data: {}, tokens: 9 }];
     const settings = { ...COMPACTOR.settings, 'compression.strategy': 'provider' } as const;
     const { session, preflight, growTo } = await open(
@@ -377,15 +381,19 @@ describe('compression.ahead', () => {
           Promise.resolve({ length: tailStart, items, keepsReasoning: true }),
       },
     );
+    const { history } = session;
     await growTo(0.7);
     expect(await preflight()).toBeNull();
     await settle();
+    const replacements = new Map([[0, humanText('another one')]]);
+    if (isEdited) await history.applyDensityResult({ ...NO_EDITS, replacements });
     const meanwhile = turn();
-    session.history.addAll(meanwhile);
+    history.addAll(meanwhile);
     expect(await preflight()).toMatchObject({ outcome: 'applied', isAhead: true });
-    const [note, ...others] = session.history.getAll().toReversed();
-    expect(isWorkNote(note!)).toBe(true);
-    expect(others.slice(0, 4)).toEqual(meanwhile.toReversed());
+    const entries = history.getAll();
+    const behind = isEdited ? meanwhile : [];
+    expect(entries.slice(entries.findLastIndex(isWorkNote) + 1)).toEqual(behind);
+    expect(entries).toEqual(expect.arrayContaining(meanwhile));
   });
 
   it('counts a summary that makes the history no shorter as thrown away', async () => {
