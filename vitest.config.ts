@@ -33,10 +33,12 @@ const OPTIMIZES_LATER = process.versions.node.startsWith('20.')
   ? ['--interrupt-budget=600000']
   : [];
 
+/** To end what hangs, in milliseconds: a machine that is busy may take its time, and whoever plays more cases than `npm test` does. */
+const TIMEOUT = process.env['TEST_SCALE'] === undefined ? 180_000 : 900_000;
+
 const SHARED = {
-  // To end what hangs; a machine that is busy may take its time.
-  testTimeout: 180_000,
-  hookTimeout: 180_000,
+  testTimeout: TIMEOUT,
+  hookTimeout: TIMEOUT,
   expect: { poll: { timeout: 30_000 } },
   pool: 'forks' as const,
   // What tests make is soon dead: with more room for what is young, they take a twentieth less of the processor.

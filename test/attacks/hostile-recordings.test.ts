@@ -103,7 +103,6 @@ describe('readTranscript', () => {
       }
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     },
-    300_000,
   );
 
   it('leaves out what an entry has no room for, and says so', async () => {

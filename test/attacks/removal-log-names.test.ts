@@ -130,7 +130,7 @@ describe('a conversation id', () => {
         expect(new Set(files.map((file) => path.dirname(file)))).toEqual(new Set(['a/b/c']));
         expect(files).toHaveLength(seen.size);
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(400) },
     );
   });
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
   const lines = output.matchAll(/^ok +(.+?): (workers|inline.*)$/gm);
   outcomes = new Map(Array.from(lines, ([, name = '', outcome = '']) => [name, outcome]));
-}, 300_000);
+});
 
 describe('an agent with the package', () => {
   test.each(ON_THREADS)('works on threads, without a warning: %s', (name) => {

@@ -118,7 +118,7 @@ describe('results that say the same again', () => {
         expect(sessions.at(-1)?.history.getAll()).toEqual(inline?.history.getAll());
         await Promise.all(sessions.map((session) => session.close()));
       }),
-      { numRuns: runs(400, 4) },
+      { numRuns: runs(80, 8) },
     );
     for (const times of Object.values(shown)) expect(times).toBeGreaterThan(0);
     expect(compactors[1].stats().residentPasses).toBeGreaterThan(0);

@@ -1,5 +1,6 @@
 // A session whose windows are called off again and again, beside one whose windows never are: both send the same.
 
+import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { createCompactor } from '../../src/main/compactor.js';
@@ -66,7 +67,7 @@ it.each(POLICIES)('sends under %s what it would without aborts', async (edits) =
   let [calledOff, edited] = [0, 0];
   for (const ticks of sample(
     Array.from({ length: MOST_TICKS }, (_, tick) => tick),
-    6,
+    3,
   )) {
     const [steady, disturbed] = await Promise.all([open(edits), open(edits)]);
     steady.on('pruned', () => (edited += 1));
@@ -83,4 +84,17 @@ it.each(POLICIES)('sends under %s what it would without aborts', async (edits) =
   }
   expect(calledOff).toBeGreaterThan(TURNS);
   expect(edited).toBeGreaterThan(0);
+});
+
+it('counts no request once it has been told that its window was called off', async () => {
+  const session = await open('auto');
+  const late: number[] = [];
+  for (let ticks = 0; ticks < MOST_TICKS; ticks += 1) {
+    session.history.addAll(turnOf(ticks));
+    await isCalledOff(session, ticks);
+    const { requests } = session.costs();
+    await setImmediate();
+    if (session.costs().requests !== requests) late.push(ticks);
+  }
+  expect(late).toEqual([]);
 });

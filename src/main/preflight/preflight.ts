@@ -77,14 +77,11 @@ export class Preflight {
   }
 
   /** Whether the next run may call a model, or apply a summary that a model has written. */
-  async needsModel({
-    pendingTokens,
-    excessTokens = 0,
-    signal,
-  }: PreflightRequest): Promise<boolean> {
-    const { history, gauge } = this.#parts;
-    if (!this.#parts.config.strategy.requiresLLM) return false;
-    await abortable(history.waitForTokenUpdates(), signal);
+  async needsModel(request: PreflightRequest): Promise<boolean> {
+    const { config, history, gauge } = this.#parts;
+    if (!config.strategy.requiresLLM) return false;
+    await abortable(history.waitForTokenUpdates(), request.signal);
+    const { pendingTokens, excessTokens = 0 } = request;
     return this.ahead.isMade || gauge.shouldCompress(pendingTokens + excessTokens);
   }
 
@@ -98,6 +95,8 @@ export class Preflight {
     cacheMisses.beginPreflight();
     try {
       const result = yield* this.#runSteps(request);
+      // After an abort behind the last step nothing is sent: its caller has been told.
+      request.signal?.throwIfAborted();
       if (this.ahead.isWorthwhile())
         this.ahead.begin(this.#parts.config.strategy, request.promptId);
       this.#endPreflight();

@@ -3,7 +3,7 @@
 
 import { humanText, toolContent, withResult } from '../../shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
-import { asError } from '../../shared/errors.js';
+import { asError, CtxfoldError } from '../../shared/errors.js';
 import { assertIngestible } from '../../shared/ingestion.js';
 import {
   asObject,
@@ -117,8 +117,8 @@ export class TurnLoop {
   /**
    * Sends a message and resolves when it is fully answered.
    *
-   * @throws the signal's reason, what the model threw, and what the preflight throws. The history stays valid: unanswered calls
-   *   get an error as their response.
+   * @throws the signal's reason, what the model threw, what the preflight throws, and a CtxfoldError with code `TURN_TIMEOUT` if
+   *   the model takes longer than `modelTimeoutMs`. The history stays valid: unanswered calls get an error as their response.
    */
   async sendMessage(message: string | IContent, options: SendOptions = {}): Promise<TurnResult> {
     let response: IContent | null = null;
@@ -302,5 +302,10 @@ async function endIteration(chunks: AsyncIterator<unknown> | undefined): Promise
 
 function timeoutOf(what: string, timeoutMs: number): () => Error {
   const message = `The ${what} gave no answer within ${timeoutMs} ms.`;
-  return () => new DOMException(message, 'TimeoutError');
+  return () => {
+    const error = new CtxfoldError(message, 'TURN_TIMEOUT');
+    // As the platform calls it: hosts tell a timeout of `AbortSignal` by this name.
+    error.name = 'TimeoutError';
+    return error;
+  };
 }

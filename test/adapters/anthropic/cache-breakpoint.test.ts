@@ -397,7 +397,7 @@ describe.each(DOORS)('any session with any marks, through %s', (_, open) => {
           added += more;
         }
       }),
-      { numRuns: runs(40, 2) },
+      { numRuns: runs(15, 2) },
     );
     expect(added).toBeGreaterThan(sightings(5));
   });
@@ -518,7 +518,7 @@ describe('withBreakpointBefore', () => {
         added += more;
         moved += Number(isMoved);
       }),
-      { numRuns: runs(5_000) },
+      { numRuns: runs(2_000) },
     );
     expect(added).toBeGreaterThan(0);
     expect(moved).toBeGreaterThan(sightings(10));

@@ -283,8 +283,8 @@ describe.each([
         expect(asked).toBeLessThanOrEqual(2 * summaries.landed + 1);
         landed += summaries.landed;
       }),
-      { numRuns: runs(150, 10) },
+      { numRuns: runs(60, 10) },
     );
     expect(landed).toBeGreaterThan(0);
-  }, 600_000);
+  });
 });

@@ -249,7 +249,7 @@ describe('directoryStore', () => {
         const { version } = (await directoryStore(root).load('key')) ?? { version: 0 };
         expect(version).toBeGreaterThanOrEqual(last);
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: runs(700) },
     );
   });
 

@@ -276,7 +276,10 @@ describe('TurnLoop', () => {
       }),
     };
     const loop = await loopOf(model, {}, { modelTimeoutMs: 20 });
-    await expect(loop.sendMessage('go')).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(loop.sendMessage('go')).rejects.toMatchObject({
+      name: 'TimeoutError',
+      code: 'TURN_TIMEOUT',
+    });
   });
 
   it('answers the calls that an abort interrupts', async () => {

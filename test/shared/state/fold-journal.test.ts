@@ -69,7 +69,7 @@ describe('foldJournal', () => {
       }),
       { numRuns: runs(2_000) },
     );
-  }, 300_000);
+  });
 
   it('names a call as the session does that was answered before an earlier one of its answer', async () => {
     const ids = ['a', 'b', 'c'];
@@ -141,7 +141,7 @@ describe('foldJournal', () => {
       }),
       { numRuns: runs(2_000) },
     );
-  }, 300_000);
+  });
 
   it('ends in front of a result that would be another one now', async () => {
     let seen = 0;
