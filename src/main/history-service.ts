@@ -10,40 +10,27 @@ import { assertIngestible } from '../shared/ingestion.js';
 import { completeLimits, type IngestionLimits } from '../shared/ingestion-limits.js';
 import {
   assertArray,
-  assertFunction,
   assertNumber,
   assertString,
   elementAt,
   isArray,
-  readOptions,
   asObject,
 } from '../shared/misuse.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
+import { readHistoryOptions } from './history-options.js';
+import type { HistoryServiceOptions } from './history-options.js';
 import { SILENT_LOGGER } from './host/logger.js';
-import type { Logger } from './host/logger.js';
 import { SafeEmitter } from './host/safe-emitter.js';
 import { Journal } from './state/journal.js';
 import type { JournalRecords } from './state/journal.js';
 import { estimateEntries } from './tokens/token-counter.js';
 import { TokenLedger } from './tokens/token-ledger.js';
-import type { CountEntries, KnownTokens } from './tokens/token-ledger.js';
+import type { KnownTokens } from './tokens/token-ledger.js';
 
 /** The events of a history. */
 export interface HistoryEvents {
   /** Counts have arrived or entries were removed; `totalTokens` is the new total. */
   tokensUpdated: [{ readonly totalTokens: number }];
-}
-
-export interface HistoryServiceOptions {
-  /** Counts tokens. @default an estimate by words */
-  readonly countEntries?: CountEntries;
-  /** Mirrors the history; notified of each change. @default none */
-  readonly mirror?: Partial<HistoryMirror> | undefined;
-  /** Limits on what an entry may contain. */
-  readonly limits?: Partial<IngestionLimits>;
-  /** Whether added entries are kept even after edits remove them. @default false */
-  readonly keepsAdded?: boolean | undefined;
-  readonly logger?: Logger;
 }
 
 /** The history of one session. Entries are stored by reference and must not be mutated; an edit replaces them. */
@@ -63,9 +50,8 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
 
   /** @throws TypeError or RangeError for invalid options. */
   constructor(given: HistoryServiceOptions = {}) {
-    const options = readOptions('history options', given);
+    const options = readHistoryOptions(given);
     super(options.logger ?? SILENT_LOGGER);
-    if (options.countEntries !== undefined) assertFunction('countEntries', options.countEntries);
     this.#mirror = options.mirror;
     this.#limits = completeLimits(options.limits);
     this.#journal = new Journal(options.keepsAdded);

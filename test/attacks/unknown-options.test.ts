@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { queuedSummarizer } from '../../src/bullmq.js';
-import { createCompactor } from '../../src/index.js';
+import { createCompactor, HistoryService } from '../../src/index.js';
 import { instrumentCtxfold } from '../../src/otel.js';
 import { postgresStore } from '../../src/postgres.js';
 import { redisStore } from '../../src/redis.js';
@@ -29,6 +29,7 @@ const TAKERS: readonly (readonly [what: string, meant: string, take: () => unkno
   ['a store in a directory', 'ttlMs', () => directoryStore('states', misspelt({ ttl_ms: 1 }))],
   ['a store in Redis', 'prefix', () => redisStore(client, misspelt({ prefixes: 'a' }))],
   ['a store in PostgreSQL', 'maxBytes', () => postgresStore(pool, misspelt({ maxByte: 1 }))],
+  ['a history', 'keepsAdded', () => new HistoryService(misspelt({ keepAdded: true }))],
   ['prompts', 'directory', () => new PromptResolver(misspelt({ directry: 'a' }))],
   ['a reader of removals', 'endOffset', () => readRemovals('a', misspelt({ endoffset: 1 }))],
   ['a reader of sessions', 'format', () => readTranscript('a', misspelt({ formats: 'pi' }))],
