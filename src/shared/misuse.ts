@@ -118,7 +118,7 @@ export function assertFunction(name: string, value: unknown): void {
 }
 
 /** @throws TypeError if the value is not a string. */
-export function assertString(name: string, value: unknown): void {
+export function assertString(name: string, value: unknown): asserts value is string {
   if (typeof value === 'string') return;
   throw new TypeError(`Expected ${name} to be a string, got ${kindOf(value)}.`);
 }

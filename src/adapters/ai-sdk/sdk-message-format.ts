@@ -26,6 +26,7 @@ import { editedParts, editedText } from '../format/part-edits.js';
 import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { groupOfCalls, placed, textsOf } from '../format/placed.js';
 import { plainData, spreadable } from '../format/plain-data.js';
+import { isSameValue } from '../format/same-value.js';
 import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
 import { reasoningOfHosted } from '../request/claude-reasoning.js';
 import { isSigned, opaque, readPart } from './read-part.js';
@@ -43,7 +44,7 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
 export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = {
   sdk: 'ai',
   createReader: () => new SdkMessageReader(),
-  isSame: isSameButForCacheMarks,
+  isSame,
   rewrite: rewriteMessage,
   isInstruction,
   reasoningOf: reasoningOfHosted,
@@ -59,6 +60,15 @@ export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = {
 
 /** The format of a model's prompt. Another object, because prompts are separate conversations. */
 export const PROMPT_FORMAT: MessageFormat<SdkMessage> = { ...MODEL_MESSAGE_FORMAT };
+
+/**
+ * Compares results without their options. The SDK copies these from the call, such as the id of its item, but not where it has run an
+ * approved call itself; converted UI messages always have them.
+ */
+function isSame(a: SdkMessage, b: SdkMessage): boolean {
+  if (isSameButForCacheMarks(a, b)) return true;
+  return isSameValue(a, b, (key) => key === 'providerOptions') && a.role === 'tool';
+}
 
 /** Pins system messages, and what the provider needs unchanged. */
 class SdkMessageReader implements MessageReader<SdkMessage> {

@@ -90,7 +90,8 @@ export function callModelInputFilter(
     const { model, modelSettings, tools } = fields;
     const { providerData } = asRecord(modelSettings) ?? {};
     if (warnIfServerHeld(logger, providerData)) return modelData;
-    const modelName = asText(model);
+    // A model of the Responses API has its name in a field that is protected.
+    const modelName = asText(model) ?? asText(asRecord(model)?.['_model']);
     const input = await compact(given, {
       ...(modelName !== '' && { modelName }),
       overheadTokens: overheadOf(instructions, tools),

@@ -1,12 +1,8 @@
 // Tracks what the provider's prompt cache should hold (which prefix of the history was sent, when, and how much of it is unchanged),
 // and detects requests that read less than that from the cache. Retains no entries and emits nothing.
 
-import {
-  assertKnownOptions,
-  assertString,
-  assertTokens,
-  readOptions,
-} from '../../shared/misuse.js';
+import { assertString, assertTokens, readOptions } from '../../shared/misuse.js';
+import type { Checks } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
 import type { HistoryTrace } from '../state/journal.js';
 import type { ModelPrice } from '../models/price-table.js';
@@ -240,12 +236,17 @@ export function isCacheImplicit(price: ModelPrice | undefined): boolean {
   return price === undefined || price.cacheWrite <= price.input;
 }
 
-const USAGE_REPORT: readonly string[] = Object.keys({
-  inputTokens: true,
-  modelName: true,
-  cacheReadTokens: true,
-  cacheMissReason: true,
-} satisfies Record<keyof UsageReport, true>);
+const REPORT_CHECKS: Checks<UsageReport> = {
+  // Required, so it is checked below.
+  inputTokens: null,
+  modelName: null,
+  cacheReadTokens: assertTokens,
+  cacheMissReason: (name, value) => {
+    assertString(name, value);
+    if (value.length > MAX_REASON_LENGTH)
+      throw new RangeError(`Expected ${name} of at most ${MAX_REASON_LENGTH} characters.`);
+  },
+};
 
 /**
  * Returns a validated copy of a usage report. Reads each field once.
@@ -254,22 +255,13 @@ const USAGE_REPORT: readonly string[] = Object.keys({
  *   input, or a reason that is too long.
  */
 export function checkedReport(given: UsageReport): UsageReport {
-  const report = readOptions('the report of usage', given);
-  assertKnownOptions('report of usage', { ...report }, USAGE_REPORT);
-  const { inputTokens, cacheReadTokens, cacheMissReason } = report;
+  const report = readOptions('report of usage', given, REPORT_CHECKS);
+  const { inputTokens, cacheReadTokens = 0 } = report;
   assertTokens('inputTokens', inputTokens);
-  if (cacheReadTokens !== undefined) {
-    assertTokens('cacheReadTokens', cacheReadTokens);
-    if (cacheReadTokens > inputTokens)
-      throw new RangeError(
-        `Expected cacheReadTokens of at most the ${inputTokens} of the input, got ${cacheReadTokens}.`,
-      );
-  }
-  if (cacheMissReason === undefined) return report;
-  assertString('cacheMissReason', cacheMissReason);
-  if (cacheMissReason.length > MAX_REASON_LENGTH)
-    throw new RangeError(`Expected cacheMissReason of at most ${MAX_REASON_LENGTH} characters.`);
-  return report;
+  if (cacheReadTokens <= inputTokens) return report;
+  throw new RangeError(
+    `Expected cacheReadTokens of at most the ${inputTokens} of the input, got ${cacheReadTokens}.`,
+  );
 }
 
 interface FormerRequest {

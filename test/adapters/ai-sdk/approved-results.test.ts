@@ -3,6 +3,7 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { withDenialsAsErrors } from '../../../src/adapters/ai-sdk/approved-results.js';
+import { MODEL_MESSAGE_FORMAT } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
 import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import { compactionMiddleware, messageCompactor, prepareStep } from '../../../src/ai-sdk.js';
 import type { Session } from '../../../src/main/session.js';
@@ -123,6 +124,24 @@ describe.each(SDK_VERSIONS)('results of approved calls in %s', (_, loaded) => {
       expect(sessions).toHaveLength(isFresh ? 3 : 1);
     },
   );
+});
+
+describe('a result', () => {
+  const message = (role: 'assistant' | 'tool', part: object): SdkMessage =>
+    ({ role, content: [part] }) as never;
+  const { isSame } = MODEL_MESSAGE_FORMAT;
+  const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'remove', input: {} };
+  const result = { type: 'tool-result', toolCallId: 'c1', output: { type: 'text', value: 'ok' } };
+  const providerOptions = { openai: { itemId: 'fc_1' } };
+
+  it('is known again with the options of its call, and no call is without them', () => {
+    const copied = message('tool', { ...result, providerOptions });
+    expect(isSame(copied, message('tool', result))).toBe(true);
+    expect(isSame(message('tool', result), copied)).toBe(true);
+    expect(isSame(copied, message('tool', { ...result, toolCallId: 'c2' }))).toBe(false);
+    const calling = message('assistant', { ...call, providerOptions });
+    expect(isSame(calling, message('assistant', call))).toBe(false);
+  });
 });
 
 describe('a denial', () => {

@@ -16,6 +16,7 @@ import type { AdapterOptions } from '../../../src/adapters/request/adapter-optio
 import { callModelInputFilter } from '../../../src/adapters/openai/call-model-input-filter.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
+import type { Session } from '../../../src/main/session.js';
 import type { ScriptedProvider } from '../../../examples/support/scripted-provider.js';
 import { sample } from '../../support/scale.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
@@ -160,6 +161,21 @@ describe('callModelInputFilter', () => {
     await run(agent, TASK, options);
     await run(agent, 'And again.', options);
     expect(filter.report()).toHaveLength(1);
+  });
+
+  it.each([
+    ['by its name', 'gpt-6.2-sol'],
+    [
+      'as one of the Responses API',
+      new OpenAIResponsesModel(new OpenAI({ apiKey: 'none' }), 'gpt-6.2-sol'),
+    ],
+  ])('knows the model that an agent has %s', async (_, model) => {
+    const sessions: Session[] = [];
+    const filter = filterFor({ onSession: (session) => void sessions.push(session) });
+    const agent = new Agent<unknown, AgentOutputType>({ name: 'a', model });
+    const modelData = { input: [{ role: 'user', content: 'go' }] };
+    await filter({ modelData, agent });
+    expect(sessions.map(({ history }) => history.modelName)).toEqual(['gpt-6.2-sol']);
   });
 
   it('is a filter of the SDK that asks for the items themselves, and keeps what else is sent', async () => {
