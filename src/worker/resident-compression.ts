@@ -44,8 +44,7 @@ export function planResidentCompression(
     lines.set(row, line);
     tokens[entry] = (tokens[entry] ?? 0) - facts.resultTokens.at(row) + countText(line);
   }
-  // If the tail is the whole history, nothing is dropped, whatever the target.
-  const drops = tailStart === 0 ? [] : chooseDrops({ outline, tokens, tailStart }, targetTokens);
+  const drops = chooseDrops({ outline, tokens, tailStart }, targetTokens);
   return toPlannedCompression(index, curated, tokens, drops, lines);
 }
 

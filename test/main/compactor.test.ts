@@ -144,6 +144,22 @@ describe('Compactor', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
+  it('opens a removal log in a directory for each session, and takes no file besides', async () => {
+    await using compactor = createCompactor(INLINE);
+    const removalLogDirectory = mkdtempSync(join(tmpdir(), 'ctxfold-logs-'));
+    onTestFinished(() => {
+      rmSync(removalLogDirectory, { recursive: true });
+    });
+    await compactor.createSession({ removalLogDirectory });
+    await compactor.createSession({ removalLogDirectory });
+    expect(compactor.status().removalLogs).toBe(2);
+    const logs = readdirSync(removalLogDirectory).filter((name) => name.endsWith('.jsonl'));
+    expect(logs).toHaveLength(2);
+    const removalLogPath = join(removalLogDirectory, 'session.jsonl');
+    for (const wrong of [{ removalLogDirectory, removalLogPath }, { removalLogDirectory: '' }])
+      await expect(compactor.createSession(wrong)).rejects.toThrow(TypeError);
+  });
+
   it('lets sessions share what one of them learned of a model', async () => {
     await using compactor = createCompactor(INLINE);
     const history = [humanText('x'.repeat(8_000))];

@@ -11,7 +11,12 @@ import { aiContent, humanText } from '../../src/shared/content.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 
 const INLINE = { offload: 'inline', tokenizer: 'estimate' } as const;
-const TODO: Todo = { id: '1', content: 'write the parser', status: 'in_progress' };
+const TODO: Todo = {
+  id: '1',
+  content: 'write the parser',
+  status: 'in_progress',
+  subtasks: [{ id: '2', content: 'test it' }],
+};
 
 async function temporaryDirectory(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'ctxfold-')));

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { CostReport } from '../../src/main/preflight/cost-meter.js';
 import type { RequestTokens } from '../../src/main/preflight/token-tally.js';
+import { providerEntry } from '../../src/main/strategies/provider-compaction.js';
 import { firstDifference } from '../../src/main/preflight/reasoning-policy.js';
 import type { IContent } from '../../src/shared/content.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
@@ -48,6 +49,17 @@ describe('Session', () => {
         uncompacted: NOTHING,
         rewrites: 0,
       });
+    });
+
+    it('count nothing as saved of what a provider has compacted itself', async () => {
+      const session = openSession({ entries: historyOf('h:"Do it." a:r1 t:r1 a:done') });
+      await session.ensureCompressionBeforeSend('p1');
+      const before = session.costs().uncompacted.sentTokens;
+      const compacted = providerEntry({ kind: 'compaction', data: {}, tokens: 9 });
+      session.history.addAll([compacted, ...historyOf('h:next')]);
+      const { compressed, totalTokens } = await session.ensureCompressionBeforeSend('p2');
+      expect(compressed).toMatchObject({ outcome: 'applied' });
+      expect(session.costs().uncompacted.sentTokens - before).toBe(totalTokens);
     });
 
     it('are the same whenever a snapshot is taken', async () => {

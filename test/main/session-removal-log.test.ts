@@ -10,6 +10,7 @@ import type { SessionOptions } from '../../src/main/session-options.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
 import type { HistoryService } from '../../src/main/history-service.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
+import { providerEntry } from '../../src/main/strategies/provider-compaction.js';
 import { COMPRESSION_STRATEGIES } from '../../src/main/strategies/strategy.js';
 import type { CompressionStrategyName } from '../../src/main/strategies/strategy.js';
 import { decodeRemoval } from '../../src/main/removal-log/removal-record.js';
@@ -305,6 +306,16 @@ describe('Session with a removal log', () => {
   });
 
   describe('when the disk is full and the history fits', () => {
+    it('sends what a provider has compacted itself, which the provider ignores', async () => {
+      failWrites(() => true);
+      const compacted = providerEntry({ kind: 'compaction', data: {}, tokens: 9 });
+      const history = [...historyOf('h a:g1 t:g1 a'), compacted, ...historyOf('h:next')];
+      const session = await open({ history, removalLogPath: await temporaryPath() });
+      const { compressed } = await session.ensureCompressionBeforeSend('p1');
+      expect(compressed).toBeNull();
+      expect(session.history.getAll()).toEqual(history);
+    });
+
     it('leaves edits out, and says so once until it works again', async () => {
       let isFull = true;
       failWrites(() => isFull);

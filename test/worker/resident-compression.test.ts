@@ -3,35 +3,60 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countablePart } from '../../src/main/offload/posted-entry.js';
+import { HighDensityStrategy } from '../../src/main/strategies/high-density.js';
+import { TARGET_SHARE } from '../../src/main/strategies/strategy.js';
 import { carriesContent } from '../../src/shared/content.js';
+import type { IContent } from '../../src/shared/content.js';
+import type { PlannedCompression } from '../../src/shared/resident-protocol.js';
 import { carryOutCompression } from '../../src/shared/summarize/plan-compression.js';
 import { countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
+import { compressionContext } from '../support/compression-context.js';
+import { historyOf } from '../support/notation.js';
 import { countThirds } from '../support/piece-counters.js';
 import { RESIDENT_AGENT } from '../support/resident-session.js';
 import { runs, sightings } from '../support/scale.js';
+
+function planOf(history: readonly IContent[], targetTokens: number): PlannedCompression {
+  const resident = new ResidentHistory({ agent: RESIDENT_AGENT, countsTokens: true }, countThirds);
+  const after = { revision: 0, length: history.length };
+  const contents = history.map(countablePart);
+  const knownTokens = new Int32Array(history.length).fill(-1);
+  const steps = [{ kind: 'stage', contents, knownTokens } as const];
+  resident.receive({ sequence: 1, before: { revision: 0, length: 0 }, after, steps });
+  const plan = resident.compress(after, { preserveThreshold: 0.2, targetTokens });
+  if (plan === null) throw new Error();
+  return plan;
+}
+
+/** What strategies see of a history. */
+function curatedOf(history: readonly IContent[]): readonly IContent[] {
+  return history.filter(({ speaker, blocks }) => speaker !== 'ai' || blocks.some(carriesContent));
+}
+
+/** What the strategy makes of a history where it runs: its counts are those of the worker. */
+async function compressHere(
+  history: readonly IContent[],
+  contextLimit: number,
+): Promise<readonly IContent[]> {
+  const { newHistory } = await new HighDensityStrategy().compress(
+    compressionContext(curatedOf(history), {
+      contextLimit,
+      countEach: (entries) =>
+        Promise.resolve(entries.map((entry) => countEntryTokens(entry, countThirds))),
+    }),
+  );
+  return newHistory;
+}
 
 describe('planResidentCompression', () => {
   it('foretells the tokens of every entry whose results become lines', () => {
     let withMedia = 0;
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 80 }), fc.nat(20_000), (history, targetTokens) => {
-        const resident = new ResidentHistory(
-          { agent: RESIDENT_AGENT, countsTokens: true },
-          countThirds,
-        );
-        const after = { revision: 0, length: history.length };
-        const contents = history.map(countablePart);
-        const knownTokens = new Int32Array(history.length).fill(-1);
-        const steps = [{ kind: 'stage', contents, knownTokens } as const];
-        resident.receive({ sequence: 1, before: { revision: 0, length: 0 }, after, steps });
-        const plan = resident.compress(after, { preserveThreshold: 0.2, targetTokens });
-        if (plan === null) throw new Error();
-
-        const curated = history.filter(
-          ({ speaker, blocks }) => speaker !== 'ai' || blocks.some(carriesContent),
-        );
+        const plan = planOf(history, targetTokens);
+        const curated = curatedOf(history);
         for (const [entry, tokens] of carryOutCompression(plan, curated).knownTokens) {
           expect(tokens).toBe(countEntryTokens(entry, countThirds));
         }
@@ -43,5 +68,33 @@ describe('planResidentCompression', () => {
       { numRuns: runs(300) },
     );
     expect(withMedia).toBeGreaterThan(sightings(100));
+  });
+
+  it('plans what the strategy does, also around empty answers and results that are lines already', async () => {
+    const expectSame = async (history: readonly IContent[], limit: number): Promise<IContent[]> => {
+      const here = await compressHere(history, limit);
+      const plan = planOf(history, TARGET_SHARE * 0.85 * limit);
+      const { newHistory, knownTokens } = carryOutCompression(plan, curatedOf(history));
+      expect(newHistory).toEqual(here);
+      const made = newHistory.filter((entry) => !history.includes(entry));
+      expect(made).toEqual(here.filter((entry) => !history.includes(entry)));
+      expect(knownTokens).toEqual(
+        new Map(made.map((entry) => [entry, countEntryTokens(entry, countThirds)])),
+      );
+      return newHistory;
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryHistory({ maxEntries: 80 }),
+        fc.nat(80),
+        fc.nat(2_000),
+        async (given, place, limit) => {
+          const inside = historyOf('a: a:r1,r2 t:r1? a: t:r1,r2 h a:');
+          const once = await expectSame(given.toSpliced(place, 0, ...inside), limit);
+          await expectSame([...once, ...historyOf('h a: a:r3 t:r3 h a')], limit);
+        },
+      ),
+      { numRuns: runs(300) },
+    );
   });
 });

@@ -2,7 +2,7 @@
 // aliases are resolved, prototypes are never read or set.
 
 import { isObject, kindOf } from '../../shared/misuse.js';
-import { shownText } from '../../shared/shown-text.js';
+import { shortened, shownText } from '../../shared/shown-text.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
 import { SETTINGS_BY_NAME, SETTINGS_REGISTRY } from './settings-registry.js';
 import type { SettingSpec } from './settings-registry.js';
@@ -42,7 +42,7 @@ export function unknownSettingMessage(name: unknown): string {
 
 function nameOf(name: unknown): string {
   if (typeof name === 'symbol') return name.toString();
-  return typeof name === 'string' ? shorten(name) : kindOf(name);
+  return typeof name === 'string' ? shortened(name, MAX_SHOWN_CHARACTERS) : kindOf(name);
 }
 
 /** Returns the valid settings in `value` by key, and what is wrong with the others. */
@@ -143,15 +143,7 @@ const MAX_SHOWN_CHARACTERS = 80;
 /** A value as messages show it: short and on one line. */
 function show(value: unknown): string {
   if (typeof value === 'string') return shownText(value);
-  if (!isObject(value) && typeof value === 'object' && value !== null) return kindOf(value);
-  if (typeof value === 'function') return 'a function';
-  if (typeof value !== 'object' || value === null) return shorten(String(value));
-  const { constructor } = value as { readonly constructor?: unknown };
-  return typeof constructor === 'function' && constructor !== Object && constructor.name !== ''
-    ? `an object of class ${shorten(constructor.name)}`
-    : 'an object';
-}
-
-function shorten(text: string): string {
-  return text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS)}…`;
+  if (typeof value === 'function' || (typeof value === 'object' && value !== null))
+    return kindOf(value);
+  return shortened(String(value), MAX_SHOWN_CHARACTERS);
 }

@@ -144,7 +144,6 @@ function applyRecord(
   } catch (thrown) {
     // Rows and pieces that do not match the list, as in the journal of another history, throw these errors.
     if (thrown instanceof RangeError || thrown instanceof TypeError) return false;
-    if (thrown instanceof SyntaxError) return false;
     throw thrown;
   }
 }

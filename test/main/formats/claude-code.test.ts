@@ -290,6 +290,7 @@ describe('attachment', () => {
       model('m', use('a')),
       attachment({ type: 'queued_command', prompt: 'stop that' }),
       attachment({ type: 'queued_command', prompt: [{ type: 'text', text: 'and this' }] }),
+      { ...attachment({ type: 'queued_command', prompt: 'to a subagent' }), isSidechain: true },
       attachment({ type: 'todo_reminder', content: [] }),
       user([result('a')]),
     ]);
@@ -299,7 +300,10 @@ describe('attachment', () => {
       human('stop that'),
       human('and this'),
     ]);
-    expect(warnings).toEqual([{ message: 'attachments of the type "todo_reminder" left out: 1' }]);
+    expect(warnings).toEqual([
+      { message: 'attachments of the type "queued_command" left out: 1' },
+      { message: 'attachments of the type "todo_reminder" left out: 1' },
+    ]);
   });
 });
 

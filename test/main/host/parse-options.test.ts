@@ -31,6 +31,13 @@ describe('an unknown option', () => {
     );
   });
 
+  it('of a price in a list is told its name', () => {
+    const price = { input: 1, cacheRead: 0.1, cacheWrite: 1, lifetimes: [{ ttlms: 1 }] };
+    expect(() => createCompactor({ prices: { mine: price as never } })).toThrow(
+      `By "ttlms", did you mean 'ttlMs'?`,
+    );
+  });
+
   it.each([
     ['edit', "did you mean 'edits'?"],
     ['shrink', "did you mean 'shrink' of `density`?"],

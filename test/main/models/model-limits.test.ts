@@ -178,6 +178,8 @@ describe('ModelLimits', () => {
     expect(warnings).toHaveLength(1);
     expect(limits.learn(new Error('maximum context length is 32768 tokens'), 'mine')).toBe(32_768);
     expect([limits.limitOf('mine'), limits.limitOf('claude-opus-5')]).toEqual([32_768, 1_000_000]);
+    limits.learn('maximum context length is 8192 tokens', 'theirs');
+    expect([limits.limitOf('mine'), limits.limitOf('theirs')]).toEqual([32_768, 8_192]);
   });
 
   it('warns once if no model is named, unless the user says what its limit is', () => {

@@ -1,9 +1,10 @@
 // What is known of prices: ids as providers and gateways spell them, and requests over a price step.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { inputCost, modelPrice } from '../../../src/index.js';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { ModelPrices } from '../../../src/main/models/model-prices.js';
-import { priceTable } from '../../../src/main/models/price-table.js';
+import { MODEL_PRICES_DATE, priceTable } from '../../../src/main/models/price-table.js';
 import type { TokenPrice } from '../../../src/main/models/price-table.js';
 
 describe('modelPrice', () => {
@@ -46,10 +47,28 @@ describe('modelPrice', () => {
 });
 
 describe('ModelPrices', () => {
+  const price = (input: number): TokenPrice => ({ input, cacheRead: input, cacheWrite: input });
+
   test('tells local models apart by what follows the colon', () => {
-    const price = (input: number): TokenPrice => ({ input, cacheRead: input, cacheWrite: input });
     const prices = new ModelPrices({ 'llama4:8b': price(1), 'llama4:70b': price(2) });
     expect([prices.of('llama4:8b')?.input, prices.of('Llama4:70b')?.input]).toEqual([1, 2]);
+  });
+
+  test.each([
+    ['half a year old', 184, 1],
+    ['younger', 182, 0],
+  ])('warns once of a table that is %s: after %i days %i times', (_, days, times) => {
+    const warn = vi.fn();
+    const now = Date.parse(MODEL_PRICES_DATE) + days * 24 * 3_600_000;
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
+    onTestFinished(() => {
+      clock.mockRestore();
+    });
+    const prices = new ModelPrices({ mine: price(1) }, { ...SILENT_LOGGER, warn });
+    prices.of('mine');
+    expect(warn).not.toHaveBeenCalled();
+    for (let at = 0; at < 2; at += 1) prices.of('gpt-5.5');
+    expect(warn).toHaveBeenCalledTimes(times);
   });
 });
 

@@ -212,6 +212,15 @@ describe('a history that is made to fit', () => {
     expect(fitted?.droppedEntries).toBeGreaterThan(0);
     expect(full.history.getAll()).toEqual([last]);
   });
+
+  it('loses no more than has to go where there is no room for a note', async () => {
+    const first = [humanText('lorem ipsum '.repeat(200)), aiContent('done')];
+    const second = [humanText('Go on.'), aiContent('done')];
+    const last = humanText('lorem ipsum '.repeat(3_880));
+    const session = await open('one-shot', [...first, ...second, last], FAILING);
+    await session.ensureCompressionBeforeSend('p');
+    expect(session.history.getAll()).toEqual([...second, last]);
+  });
 });
 
 describe('addWorkNote', () => {
@@ -270,6 +279,15 @@ describe('addWorkNote', () => {
   it('looks for nothing where nothing leaves', () => {
     const former = historyOf('h:"Do it." a:r1 t:r1 a');
     const compacted = former.with(2, historyOf('t:r1(short)')[0]!);
+    expect(addWorkNote(parts(100_000), former, compacted, 50_000)).toBe(compacted);
+  });
+
+  it('leaves the note that there is where a compaction only shortens results', () => {
+    const earlier = historyOf('h:"Do it." a h:"Now that." a:r1 t:r1 a');
+    const former = addWorkNote(parts(100_000), earlier, earlier.slice(2), 50_000);
+    const result = former.findIndex(({ speaker }) => speaker === 'tool');
+    const compacted = former.with(result, historyOf('t:r1(short)')[0]!);
+    expect(compacted.some(isWorkNote)).toBe(true);
     expect(addWorkNote(parts(100_000), former, compacted, 50_000)).toBe(compacted);
   });
 });

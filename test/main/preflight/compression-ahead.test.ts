@@ -6,6 +6,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
+import type { SessionOptions } from '../../../src/main/session-options.js';
+import { RemovalLog } from '../../../src/main/removal-log/removal-log.js';
+import { writeFailed } from '../../../src/main/removal-log/removal-log-errors.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import type { Session } from '../../../src/main/session.js';
 import type { SessionState } from '../../../src/main/state/session-state.js';
@@ -17,8 +20,11 @@ import type {
 } from '../../../src/main/summarizer/summarizer.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
+import { NO_EDITS } from '../../../src/shared/density.js';
+import { isWorkNote } from '../../../src/shared/work/work-note.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { historyOf } from '../../support/notation.js';
+import { temporaryPath } from '../removal-log/recording.js';
 import { runs } from '../../support/scale.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import type { ScriptedSummarizer } from '../../support/scripted-summarizer.js';
@@ -64,7 +70,7 @@ interface Opened {
 
 async function open(
   options: CompactorOptions = {},
-  compactByProvider?: CompactByProvider,
+  given: Pick<SessionOptions, 'compactByProvider' | 'removalLogPath'> = {},
 ): Promise<Opened> {
   const open: Request[] = [];
   const summarizer = scriptedSummarizer(
@@ -92,7 +98,7 @@ async function open(
   );
   const compactor = createCompactor({ ...COMPACTOR, summarizer, ...options });
   onTestFinished(() => compactor.close());
-  const session = await compactor.createSession({ edits: 'every-turn', compactByProvider });
+  const session = await compactor.createSession({ edits: 'every-turn', ...given });
   const failures: Error[] = [];
   session.on('compressionFailed', ({ error }) => failures.push(error));
   let prompts = 0;
@@ -346,7 +352,7 @@ describe('compression.ahead', () => {
       });
     };
     const settings = { ...COMPACTOR.settings, 'compression.strategy': 'provider' } as const;
-    const { preflight, growTo } = await open({ settings }, compact);
+    const { preflight, growTo } = await open({ settings }, { compactByProvider: compact });
     await growTo(0.7);
     for (let at = 0; at < 2; at += 1) {
       expect(await preflight()).toBeNull();
@@ -362,11 +368,43 @@ describe('compression.ahead', () => {
     expect(asked).toBe(3);
   });
 
+  it.each([
+    ['all that came since, where reasoning behind the compaction stays valid', false],
+    ['the compacted history, where reasoning is bound to an entry that was edited since', true],
+  ])("puts the note of a provider's compaction behind %s", async (_, isEdited) => {
+    const items = [{ kind: 'compaction', data: {}, tokens: 9 }];
+    const settings = { ...COMPACTOR.settings, 'compression.strategy': 'provider' } as const;
+    const { session, preflight, growTo } = await open(
+      { settings },
+      {
+        compactByProvider: ({ tailStart }) =>
+          Promise.resolve({ length: tailStart, items, keepsReasoning: true }),
+      },
+    );
+    const { history } = session;
+    await growTo(0.7);
+    expect(await preflight()).toBeNull();
+    await settle();
+    const replacements = new Map([[0, humanText('another one')]]);
+    if (isEdited) await history.applyDensityResult({ ...NO_EDITS, replacements });
+    const meanwhile = turn();
+    history.addAll(meanwhile);
+    expect(await preflight()).toMatchObject({ outcome: 'applied', isAhead: true });
+    const entries = history.getAll();
+    const behind = isEdited ? meanwhile : [];
+    expect(entries.slice(entries.findLastIndex(isWorkNote) + 1)).toEqual(behind);
+    expect(entries).toEqual(expect.arrayContaining(meanwhile));
+  });
+
   it('counts a summary that makes the history no shorter as thrown away', async () => {
     const items = [{ kind: 'compaction', data: {}, tokens: LIMIT }];
     const settings = { ...COMPACTOR.settings, 'compression.strategy': 'provider' } as const;
-    const { session, preflight, growTo } = await open({ settings }, ({ tailStart }) =>
-      Promise.resolve({ length: tailStart, items, keepsReasoning: false }),
+    const { session, preflight, growTo } = await open(
+      { settings },
+      {
+        compactByProvider: ({ tailStart }) =>
+          Promise.resolve({ length: tailStart, items, keepsReasoning: false }),
+      },
     );
     await growTo(0.7);
     expect(await preflight()).toBeNull();
@@ -430,6 +468,29 @@ describe('compression.ahead', () => {
       'gone',
     );
     expect(await preflight()).toMatchObject({ outcome: 'applied', isAhead: true });
+  });
+
+  it('lands a summary later when what it replaces could not be recorded, and asks for no other', async () => {
+    const removalLogPath = await temporaryPath();
+    const opened = await open({}, { removalLogPath });
+    const { session, open: requests, summarizer, failures, preflight, growTo } = opened;
+    await growTo(0.8);
+    await preflight();
+    await settle();
+    requests[0]!.answer('the middle');
+    await settle();
+    const former = session.history.getAll();
+    const append = vi.spyOn(RemovalLog.prototype, 'append');
+    onTestFinished(() => {
+      append.mockRestore();
+    });
+    append.mockRejectedValueOnce(writeFailed(removalLogPath, new Error('no space')));
+    expect(await preflight()).toBeNull();
+    expect(session.history.getAll()).toEqual(former);
+    expect(await preflight()).toMatchObject({ outcome: 'applied', isAhead: true });
+    expect(saidIn(session.history.getAll())).toContain('the middle');
+    expect(summarizer.requests).toHaveLength(1);
+    expect(failures).toEqual([]);
   });
 
   it('survives any order of turns, answers, failures, clears and compressions', async () => {

@@ -57,4 +57,23 @@ describe('EditGate', () => {
     expect({ reason, isWhole }).toEqual({ reason: undefined, isWhole: false });
     expect([...reads].filter((index) => index < entries.length - 1)).toEqual([]);
   });
+
+  it.each([
+    ['every-turn', true],
+    ['auto', false],
+  ] as const)('lands in front of reasoning that the model binds under %s: %s', (edits, isWhole) => {
+    const history = historyOf(`h ${STALE} h`);
+    const found = plannedEdit(planWithTexts(history, PASS).plan, history, PASS);
+    const gate = new EditGate({
+      edits,
+      reasoning: { policy: 'keep', isUnset: true },
+      minReclaimTokens: 0,
+      history: { getRawHistory: () => history, countedTokens: () => 1 },
+      logger: SILENT_LOGGER,
+      sent: { intactEntries: history.length - 1, isCacheCold: false },
+      cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
+      bindsReasoning: () => true,
+    });
+    expect(gate.admit(found, { isForced: false, isBatchPoint: true }).isWhole).toBe(isWhole);
+  });
 });

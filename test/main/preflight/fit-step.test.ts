@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 
 import type { IContent } from '../../../src/shared/content.js';
+import { NO_EDITS } from '../../../src/shared/density.js';
 import { historyOf } from '../../support/notation.js';
 import { openSession, strategyOf } from '../../support/session-bench.js';
 
@@ -35,3 +36,24 @@ it.each([
     expect(session.history.getTotalTokens()).toBe(tokensAfter);
   },
 );
+
+it('begins anew when the host edits the history while it is measured', async () => {
+  const entries = historyOf('h:1 a:r1 t:r1 a:r2 t:r2');
+  const weights = [600, 10, 330, 10, 200];
+  let isEdited = false;
+  const session = openSession({
+    entries,
+    countEntries: (contents) => {
+      if (!isEdited && contents.some(isSummarized)) {
+        isEdited = true;
+        void session.history.applyDensityResult({ ...NO_EDITS, removals: [1, 2] });
+      }
+      const weigh = (entry: IContent): number => weights[entries.indexOf(entry)] ?? 10;
+      return Promise.resolve(contents.map(weigh));
+    },
+    strategy: strategyOf(async ({ history }) => history, null),
+  });
+  expect(await session.enforceContextWindow('p1')).toBeNull();
+  expect(isEdited).toBe(true);
+  expect(session.history.getAll()).toEqual(entries.toSpliced(1, 2));
+});

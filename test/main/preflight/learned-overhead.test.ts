@@ -83,6 +83,14 @@ describe('LearnedOverhead', () => {
     }
   });
 
+  it('learn the ratio although the first report was a sum over several requests', () => {
+    const { call, calibration } = world(27_000, 1.5);
+    call(1_000, 500_000);
+    expect(call(10_000)).toBe('too-low');
+    expect(call(30_000)).toBe('learned');
+    expect(calibration.ratioOf(MODEL)).toBe(1.5);
+  });
+
   it('are forgotten of another model, and never negative', () => {
     const { unseen, call } = world(27_000, 1);
     call(1_000);

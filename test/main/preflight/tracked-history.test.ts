@@ -54,6 +54,13 @@ describe('TrackedHistory', () => {
     expect(followed.isGone).toBe(false);
   });
 
+  it('knows the first entry that was edited, whichever is edited later', async () => {
+    const { history, followed } = follow(6);
+    expect(followed.firstEdited).toBe(Infinity);
+    for (const index of [4, 1, 2]) await apply(history, [index]);
+    expect(followed.firstEdited).toBe(1);
+  });
+
   it('tells an object that stands at several places apart', async () => {
     const history = new HistoryService();
     const twice = humanText('x');

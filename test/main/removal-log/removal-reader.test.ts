@@ -139,11 +139,14 @@ describe('readRemovals', () => {
     const path = await temporaryPath();
     await writeFile(path, 'junk\n'.repeat(1_500) + A);
     const reading = readRemovals(path);
-    let records = 0;
-    for await (const _ of reading) records += 1;
-    expect(records).toBe(1);
-    expect(reading.skipped).toHaveLength(1_000);
-    expect(reading).toMatchObject({ skippedPlaces: 1_500, skippedBytes: 6_000 });
+    // Each time it is read.
+    for (let time = 0; time < 2; time += 1) {
+      let records = 0;
+      for await (const _ of reading) records += 1;
+      expect(records).toBe(1);
+      expect(reading.skipped).toHaveLength(1_000);
+      expect(reading).toMatchObject({ skippedPlaces: 1_500, skippedBytes: 6_000 });
+    }
   });
 
   test('recovers all lines that random damage leaves alone', async () => {

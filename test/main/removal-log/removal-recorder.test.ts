@@ -3,8 +3,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { writeFailed } from '../../../src/main/removal-log/removal-log-errors.js';
 import { RemovalRecorder } from '../../../src/main/removal-log/removal-recorder.js';
+import { restore } from '../../../src/main/removal-log/restore.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { humanText } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { historyOf } from '../../support/notation.js';
 import { openWriter, recover, temporaryPath } from './recording.js';
 
 const CHANGES = [
@@ -32,6 +35,16 @@ describe('RemovalRecorder', () => {
       { sessionId: 'a', kind: 'replaced', index: 5, entry: humanText('long') },
       { sessionId: 'a', kind: 'compressed', index: 3, entry: humanText('gone') },
     ]);
+  });
+
+  test('makes what stood in for a result known as no original', async () => {
+    const path = await temporaryPath();
+    const recorder = await openRecorder(path, 'a');
+    const [long, short] = historyOf('t:r1(long) t:r1(short)') as [IContent, IContent];
+    await recorder.record('pruned', [{ index: 1, before: long, after: short }]);
+    await recorder.record('pruned', [{ index: 1, before: short, after: null }]);
+    const { response } = await restore(path, 'r1', { sessionId: 'a' });
+    expect(response.result).toBe('long');
   });
 
   test('passes the signal on', async () => {

@@ -111,6 +111,16 @@ describe('restore', () => {
     expect([response.result, call?.parameters]).toEqual(['second', { path: 'b.ts' }]);
   });
 
+  test('gives no call of another tool that had the same id', async () => {
+    const other = aiContent([toolCall('c1', 'write_file', { path: 'b.ts' })]);
+    const { restored } = await recording([
+      gone(asking('a.ts')),
+      gone(answer('text of a.ts')),
+      gone(other),
+    ]);
+    expect((await restored()).call).toEqual(toolCall('c1', 'read_file', { path: 'a.ts' }));
+  });
+
   test('keeps sessions apart', async () => {
     const { restored } = await recording([
       gone(answer('mine'), 'removed', 's'),

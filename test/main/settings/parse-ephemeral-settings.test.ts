@@ -86,12 +86,7 @@ describe('parseEphemeralSettings', () => {
     ['compression.density.fileDedupe', null, 'true or false', 'null'],
     ['compression.density.recencyPruning', {}, 'true or false', 'an object'],
     ['compression.density.recencyRetention', 3n, 'a finite number', '3'],
-    [
-      'compression.density.recencyRetention',
-      new Date(0),
-      'a finite number',
-      'an object of class Date',
-    ],
+    ['compression.density.recencyRetention', new Date(0), 'a finite number', 'an instance of Date'],
     ['compression.density.recencyRetention', () => 3, 'a finite number', 'a function'],
     ['compression.density.recencyRetention', Symbol('x'), 'a finite number', 'Symbol(x)'],
   ])('refuses %s of %s as another type', (name, value, expected, got) => {
@@ -133,8 +128,8 @@ describe('parseEphemeralSettings', () => {
     ['nothing', undefined, 'undefined'],
     ['text', '{}', 'a string of 2 characters'],
     ['an array', [], 'an array'],
-    ['a Map', new Map(), 'an object of class Map'],
-    ['a promise', Promise.resolve({}), 'an object of class Promise'],
+    ['a Map', new Map(), 'an instance of Map'],
+    ['a promise', Promise.resolve({}), 'an instance of Promise'],
     ['inherited settings', Object.create({ 'compression.threshold': 0.5 }), 'an object'],
   ])('refuses %s', (_, value, got) => {
     const error = errorOf(value);

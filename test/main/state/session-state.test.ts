@@ -162,6 +162,14 @@ describe('createSession with a state', () => {
       },
       'STATE_BROKEN',
     ],
+    [
+      'with fewer hashes than entries',
+      ({ history, ...state }: SessionState) => {
+        const changed = { ...state, history: { ...history, entries: history.entries + 1 } };
+        return { ...changed, checksum: stateChecksum(changed) };
+      },
+      'STATE_BROKEN',
+    ],
     ['that is a text', () => 'state', 'STATE_BROKEN'],
     ['that is an empty object', () => ({}), 'STATE_BROKEN'],
     [

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { OneShotStrategy } from '../../../src/main/strategies/one-shot.js';
+import { providerEntry } from '../../../src/main/strategies/provider-compaction.js';
 import { fromLanguageModel } from '../../../src/main/summarizer/language-model.js';
 import type { Todo } from '../../../src/main/summarizer/todo.js';
 import { aiContent, humanText } from '../../../src/shared/content.js';
@@ -67,6 +68,14 @@ describe('OneShotStrategy', () => {
     expect(noteOf(newHistory.slice(0, 1))).toContain('it all');
     expect(newHistory.slice(2)).toEqual(HISTORY.slice(8));
     expect(newHistory[2]).toBe(HISTORY[8]);
+  });
+
+  it('keeps what a provider has compacted, which only the provider can read, in front of the summary', async () => {
+    const compacted = providerEntry({ kind: 'compaction', data: {}, tokens: 9 });
+    const { newHistory } = await compress(snapshot('it all'), {}, [compacted, ...HISTORY]);
+    expect(newHistory[0]).toBe(compacted);
+    expect(noteOf(newHistory.slice(1))).toContain('it all');
+    expect(newHistory.slice(3)).toEqual(HISTORY.slice(-3));
   });
 
   it('keeps what was asked last word for word behind the summary', async () => {

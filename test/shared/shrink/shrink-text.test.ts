@@ -85,6 +85,7 @@ describe('shortenedText', () => {
       'at: warning: old\rat: 10%',
     ],
     ['failures that start alike', 'ERROR in a\rERROR in b\r', 'ERROR in a\rERROR in b\r'],
+    ['what is too short to tell progress from rows', 'no\rno\rno\r', 'no\rno\rno\r'],
   ])('shows %s', (_, codes, shown) => {
     const text = `${'\u001b[0m'.repeat(30)}${WORDS}\n${codes}`;
     expect(left(text, COMMAND, LOSSLESS)).toBe(`${WORDS}\n${shown}`);
