@@ -81,6 +81,7 @@ export class HostCompactor<Message> {
   open(): Opened<Message> {
     try {
       this.#opened ??= this.#create();
+      this.#failure = undefined;
       return this.#opened;
     } catch (thrown) {
       this.#failure = asError(thrown).message;

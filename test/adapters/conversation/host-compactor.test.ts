@@ -120,6 +120,16 @@ describe('HostCompactor', () => {
     expect(host.isFailing('a')).toBe(false);
   });
 
+  it('fails no longer once options that were refused are mended', async () => {
+    const options = { ...PRUNING, contextLimit: -1 };
+    const host = open(options);
+    await host.compact(TALK, { sessionId: 'a' });
+    expect(host.isFailing('b')).toBe(true);
+    options.contextLimit = 1e6;
+    expect(await host.compact(TALK, { sessionId: 'a' })).toHaveLength(4);
+    expect([host.failure, host.isFailing('a')]).toEqual([undefined, false]);
+  });
+
   it('takes a call that was aborted for no failure', async () => {
     const host = open();
     const call = { sessionId: 'a', signal: AbortSignal.abort() };
