@@ -34,9 +34,9 @@ const ALL_SHAPES = Object.keys(SHAPES) as ShapeName[];
 
 const FIRST = TEST_SEED ?? Math.floor(Math.random() * ALL_SHAPES.length);
 
-/** A sixth of a subject's shapes, others for the next one and by another seed; in a run of a share of the cases one of them. */
+/** A tenth of a subject's shapes, others for the next one and by another seed; in a run of a share of the cases one of them. */
 function shapesOf({ shapes = ALL_SHAPES }: Subject, at: number): readonly ShapeName[] {
-  const step = PLAYS_ALL ? Math.min(6, shapes.length) : shapes.length;
+  const step = PLAYS_ALL ? Math.min(10, shapes.length) : shapes.length;
   return shapes.filter((_, index) => (index + at + FIRST) % step === 0);
 }
 

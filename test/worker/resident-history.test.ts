@@ -331,11 +331,11 @@ const SMALL = { sessionsPerRun: 8, maxCommands: 14, maxPortion: 12 };
 
 describe('ResidentHistory', () => {
   it('plans and counts as the whole history does, after every delta', async () => {
-    await holds(arbitraryHistory({ maxEntries: 80 }), countThirds, { ...SMALL, cases: 900 });
+    await holds(arbitraryHistory({ maxEntries: 80 }), countThirds, { ...SMALL, cases: 1_500 });
   });
 
   it('does so for broken histories', async () => {
-    await holds(arbitraryBrokenHistory(), countThirds, { ...SMALL, cases: 400 });
+    await holds(arbitraryBrokenHistory(), countThirds, { ...SMALL, cases: 900 });
   });
 
   it('does so when more comes in at once than a message may hold', async () => {

@@ -397,7 +397,7 @@ describe.each(DOORS)('any session with any marks, through %s', (_, open) => {
           added += more;
         }
       }),
-      { numRuns: runs(15, 2) },
+      { numRuns: runs(40, 2) },
     );
     expect(added).toBeGreaterThan(sightings(5));
   });

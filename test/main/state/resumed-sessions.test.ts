@@ -120,7 +120,7 @@ describe('Session.snapshot', () => {
       fc.asyncProperty(histories, choice, async (history, chosen) => {
         await expectSame(history, optionsOf(chosen));
       }),
-      { numRuns: runs(700, 12) },
+      { numRuns: runs(400, 12) },
     );
   });
 
@@ -151,7 +151,7 @@ describe('Session.snapshot', () => {
           if (state.standing !== undefined) edited += 1;
         }
       }),
-      { numRuns: runs(150, 10) },
+      { numRuns: runs(100, 10) },
     );
     expect(edited).toBeGreaterThan(0);
   });
