@@ -9,9 +9,10 @@ import { ROW_LENGTH } from '../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
 import { quotePlaces } from '../../src/shared/density/index/quote-places.js';
 import { resultText } from '../../src/shared/shrink/result-text.js';
-import { withoutMark } from '../../src/shared/shrink/shown-before.js';
+import { isReference, withoutMark } from '../../src/shared/shrink/shown-before.js';
 import { callName, MAX_CALLS_BACK, nameWithPosition } from '../../src/shared/call-name.js';
 import { shrunkResult } from '../../src/shared/density/rules/shrink.js';
+import { checksumOfResult } from '../../src/shared/state/journal-record.js';
 import type { JournalRecord, RowSettings } from '../../src/shared/state/journal-record.js';
 import { answeredCalls } from '../../src/shared/summarize/history-outline.js';
 import { payloadText } from '../../src/shared/tokens/content-text.js';
@@ -97,7 +98,7 @@ function afterRows(
 function afterSplice(
   { pieces }: JournalRecord & { readonly kind: 'splice' },
   list: readonly IContent[],
-  alone: ReadonlyMap<ContentBlock, ContentBlock>,
+  alone: Map<ContentBlock, ContentBlock>,
 ): readonly IContent[] {
   let next = 0;
   return pieces.flatMap((piece): readonly IContent[] => {
@@ -112,8 +113,25 @@ function afterSplice(
       const block = entry.blocks[origin[0]];
       if (block?.type !== 'tool_response') throw new Error('Expected a result.');
       const [, change] = origin;
-      return typeof change === 'string' ? withResult(block, change) : (alone.get(block) ?? block);
+      if (typeof change === 'string') return withResult(block, change);
+      const plain = alone.get(block) ?? block;
+      if (plain.type === 'tool_response' && checksumOfResult(payloadText(plain.result)) === change)
+        return plain;
+      // There was no room for its lines: its references stay, but count no calls back.
+      const unplaced = withResult(block, withoutPositions(String(block.result)));
+      alone.set(unplaced, plain);
+      return unplaced;
     });
     return [{ ...entry, blocks }];
   });
+}
+
+function withoutPositions(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const isReferring = isReference(line) || line === text;
+      return isReferring ? line.replace(/\(the \d+[a-z]{2} back\)/, '(an earlier one)') : line;
+    })
+    .join('\n');
 }
