@@ -15,7 +15,7 @@ import * as validity from 'ctxfold/validate';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fingerprint, outcomeOf } from '../support/hostile-outcome.js';
 import { HOSTILE_VALUES, placesOf, withValueAt } from '../support/hostile-values.js';
-import { PLAYS_ALL, TEST_SEED } from '../support/scale.js';
+import { firstOf, PLAYS_ALL } from '../support/scale.js';
 import { busyMs } from '../support/busy-time.js';
 
 /** All entries but those for an SDK. */
@@ -478,8 +478,7 @@ describe('the public functions', () => {
   });
 
   let played = 0;
-  // Another run plays others.
-  let turn = TEST_SEED ?? Math.floor(Math.random() * STEP);
+  let turn = firstOf(STEP);
   it.each(Object.entries(ROWS))(
     '%s takes each hostile value or refuses it by type, and leaves it as it is',
 

@@ -13,7 +13,7 @@ import { SHAPES } from '../../bench/scaling/shapes.js';
 import type { ShapeName } from '../../bench/scaling/shapes.js';
 import type { Subject } from '../../bench/scaling/subject.js';
 import { isToolCallBlock } from '../../src/shared/content.js';
-import { PLAYS_ALL, sample, TEST_SEED } from '../support/scale.js';
+import { firstOf, PLAYS_ALL, sample } from '../support/scale.js';
 
 /** Beyond what is searched step by step before something better takes its place. */
 const SIZE = 300;
@@ -32,7 +32,7 @@ const COUNTED: readonly Subject[] = [
 ];
 const ALL_SHAPES = Object.keys(SHAPES) as ShapeName[];
 
-const FIRST = TEST_SEED ?? Math.floor(Math.random() * ALL_SHAPES.length);
+const FIRST = firstOf(ALL_SHAPES.length);
 
 /** A tenth of a subject's shapes, others for the next one and by another seed; in a run of a share of the cases one of them. */
 function shapesOf({ shapes = ALL_SHAPES }: Subject, at: number): readonly ShapeName[] {

@@ -26,12 +26,17 @@ export function length(full: number, least: number = 20): number {
  */
 export function sample<const Item>(cases: readonly Item[], count: number): readonly Item[] {
   if (PLAYS_ALL || count >= cases.length) return cases;
-  const first = TEST_SEED ?? Math.floor(Math.random() * cases.length);
+  const first = firstOf(cases.length);
   const step = cases.length / count;
   return Array.from(
     { length: count },
-    (_, at) => cases[(Math.abs(first) + Math.floor(at * step)) % cases.length] as Item,
+    (_, at) => cases[(first + Math.floor(at * step)) % cases.length] as Item,
   );
+}
+
+/** Where a run that plays some of `count` cases begins to count them, from 0: another seed plays others. */
+export function firstOf(count: number): number {
+  return Math.abs(TEST_SEED ?? Math.floor(Math.random() * count));
 }
 
 /**

@@ -67,6 +67,7 @@ export const PROMPT_FORMAT: MessageFormat<SdkMessage> = { ...MODEL_MESSAGE_FORMA
  */
 function isSame(a: SdkMessage, b: SdkMessage): boolean {
   if (isSameButForCacheMarks(a, b)) return true;
+  // In this order: only values that are the same are known to be messages.
   return isSameValue(a, b, (key) => key === 'providerOptions') && a.role === 'tool';
 }
 
