@@ -1,6 +1,7 @@
-// The gate: build, then tests beside typecheck, lint and the report of the public API. Arguments choose test files; with --whole
-// all cases are played, random ones others in each run unless TEST_SEED says which, and everything is linted with types. The last
-// line printed is `N passed, N failed`; a check that fails counts as one failure, and only a failed build ends the run.
+// The gate: build, then tests beside typecheck, lint and the report of the public API. Arguments choose test files. Without any,
+// the tests of the sources are run; with --all, those of the whole as well; with --whole, with all cases, random ones others
+// in each run unless TEST_SEED says which, and everything is linted with types. The last line printed is `N passed, N failed`;
+// a check that fails counts as one failure, and only a failed build ends the run.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +10,10 @@ import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
 
 const { values, positionals } = parseArgs({
-  options: { whole: { type: 'boolean', default: false } },
+  options: {
+    all: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
 if (values.whole) {
@@ -23,6 +27,15 @@ const QUICK_LINT =
   'eslint -- --cache --cache-strategy content --cache-location node_modules/.cache/eslint/ > /dev/null 2>&1 || npm run --silent eslint';
 // How files are formatted takes as long to look at as all that matters more.
 const CHECKS = ['typecheck', values.whole ? 'lint' : QUICK_LINT, 'api-report'];
+
+/**
+ * What plays the whole: the built package, processes, servers, bundlers, a browser. A tenth of the files, for half of the time.
+ */
+const TESTS_OF_THE_WHOLE = [
+  'test/{attacks,chaos,contracts,deploy,examples,integration}/**',
+  'test/**/*browser.test.ts',
+];
+const playsAll = values.all || values.whole || positionals.length > 0;
 
 let passed = 0;
 let failed = 0;
@@ -50,7 +63,8 @@ async function runChecks() {
 
 async function runTests() {
   console.log('\n> tests');
-  const vitest = await startVitest('test', positionals, { watch: false });
+  const cliExclude = playsAll ? [] : TESTS_OF_THE_WHOLE;
+  const vitest = await startVitest('test', positionals, { watch: false, cliExclude });
   const modules = vitest.state.getTestModules();
   for (const module of modules) {
     const states = [...module.children.allTests()].map((test) => test.result().state);
