@@ -1,4 +1,4 @@
-// A whole compression by high-density that has to truncate, on a history whose entries are counted.
+// A whole high-density compression that has to truncate, on a history with token counts.
 
 import { findViolations } from '../src/validate.js';
 import { HighDensityStrategy } from '../src/strategies.js';
@@ -14,7 +14,7 @@ import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/mea
 import { historyOf, runsFor } from './support/sessions.js';
 import { median } from './support/timing.js';
 
-/** Of all tokens: summaries alone leave about a quarter. */
+/** Share of all tokens. Summaries alone leave about a quarter. */
 const CONTEXT_SHARE = 0.2;
 
 export async function measureCompress({ sizes, cloneMs }: ScopeContext): Promise<ScopeResult> {
@@ -42,7 +42,7 @@ export async function measureCompress({ sizes, cloneMs }: ScopeContext): Promise
   return { measurements, goals };
 }
 
-/** What summaries weigh is estimated here; a session counts them in a worker. */
+/** Summaries are estimated here; a session counts them in a worker. */
 async function openContext(entries: readonly IContent[]): Promise<CompressionContext> {
   const history = new HistoryService();
   history.addAll(entries);
