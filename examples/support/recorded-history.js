@@ -38,7 +38,7 @@ export async function recordedHistory({ messages = MESSAGES, reasoning = 'none' 
   );
 }
 
-/** The entry without reasoning that cannot be sent back; undefined if nothing is left. */
+/** The entry without reasoning that cannot be sent back, as a list; empty if nothing is left. */
 function sendable(entry, reasoning) {
   const blocks = entry.blocks.filter(
     (block) =>
