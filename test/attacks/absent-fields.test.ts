@@ -1,5 +1,5 @@
-// Fields that are null or missing where an SDK takes that for absent: each of these failed a call by a TypeError of the
-// language. And what a refused call leaves behind in a reader, which would pair the next answer with a call of its own.
+// Fields that are null or missing, which SDKs treat as absent: each of these used to fail a call with an engine TypeError.
+// Also: a refused call must leave no state in a reader, or the next answer would be paired with the refused call.
 
 import type { Content } from '@google/genai';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';

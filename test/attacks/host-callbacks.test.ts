@@ -1,5 +1,5 @@
-// What a host lends a session may throw, reject, hang or return nonsense. The turn goes on, or fails with a code;
-// unchecked, it would end the process, pass a window that is twice too large, or fail without a reason.
+// A host's callbacks may throw, reject, hang or return nonsense. The turn continues or fails with a code; unchecked, it
+// would end the process, send a request twice too large, or fail without a reason.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((compactor) => compactor.close()));
 });
 
-/** A session with so much in it that the next window compresses, by a model. */
+/** A session that is full enough for the next window to compress with a model. */
 async function dueSession(options: object, session: object = {}): Promise<Session> {
   const compactor = createCompactor({
     offload: 'inline',

@@ -1,5 +1,5 @@
-// Hostile values in the options of adapters, in what a call says about itself, and in what the loops of SDKs hand to
-// middleware. Each would have failed a call by a TypeError of the language, or been taken and shown up much later.
+// Hostile values in adapter options, in per-call options, and in what SDK loops pass to middleware. Each would have failed a
+// call with an engine TypeError, or been accepted and caused damage much later.
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
@@ -27,12 +27,12 @@ afterAll(() => {
   expect(rejections).toEqual([]);
 });
 
-/** What the caller's own code throws is the caller's to see, and so is the reason of a signal. */
+/** Errors from the caller's own code and abort reasons must reach the caller unchanged. */
 function isOfCorpus(error: unknown): boolean {
   return error instanceof Error && /(?:of|by) the corpus$|^trap /.test(error.message);
 }
 
-/** Hands a value to what takes it, and asserts that the outcome is a right one; tells whether it was refused. */
+/** Passes a value and asserts a valid outcome. Returns whether it was refused. */
 async function attack(
   name: string,
   value: unknown,
@@ -50,7 +50,7 @@ async function attack(
   return isRefused;
 }
 
-/** What even `Array.isArray` cannot be asked about is no more than what a language throws at anybody. */
+/** Not revoked proxies: even `Array.isArray` throws on them. */
 const VALUES = HOSTILE_VALUES.filter(({ name }) => !name.includes('revoked'));
 
 const placed = (make: () => unknown, full: number, least: number): readonly HostileValue[] =>
@@ -182,7 +182,7 @@ describe('what loops hand over', () => {
       model: { model: 'm' },
       messages: [new HumanMessage('x'), new AIMessage('y')],
     });
-    // It is asked to change the list, so it gets one of its own; lists that cannot be changed are no such lists.
+    // This function edits the list, so it gets a fresh one. Immutable lists are not valid input for it.
     const attacks = placed(make, 800, 60).filter(
       ({ name }) => !/at (?:messages|the root)$/.test(name),
     );

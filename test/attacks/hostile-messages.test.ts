@@ -1,6 +1,5 @@
-// Hostile values at every field of the messages of every adapter. Each of them would have ended the process by a
-// cycle, hung on an array that holds itself, failed the call by a TypeError of the language, or taken the conversation
-// with it that it came in.
+// Hostile values in every field of every adapter's messages. Each would have ended the process with a cycle, hung on an
+// array that contains itself, failed the call with an engine TypeError, or broken its conversation for good.
 
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createCompactor } from '../../src/index.js';
@@ -33,14 +32,14 @@ function open({ open: make }: AdapterSample): Compact {
   return make(compactor, { edits: 'every-turn', maxConversations: 4, onError: 'throw' });
 }
 
-/** By the words that the errors of each reader have for a message. */
+/** How the errors of each reader refer to a message. */
 const NAMED = /\b(?:messages? \d+|messages\[\d+\]|contents\[\d+\]|item \d+)|an array of messages/;
 
 describe.each(ADAPTER_SAMPLES)('messages of $name', (sample) => {
   const { talk, more, made = (message: unknown): unknown => message } = sample;
   const compact = open(sample);
 
-  /** Each value as the messages, and at each place of the ones that follow the talk. */
+  /** Each value as the whole list, and at each place of the messages after the conversation. */
   const attacks = [
     ...HOSTILE_VALUES,
     ...hostilePlacements(more)

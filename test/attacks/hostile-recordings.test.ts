@@ -1,5 +1,5 @@
-// Hostile JSON at every field of recorded sessions of every agent, and of profiles. Each would have ended the reading by
-// a TypeError, made entries that no session takes, or kept a thread busy for minutes.
+// Hostile JSON in every field of recorded sessions of every agent, and in profiles. Each would have aborted reading with a
+// TypeError, made entries that no session accepts, or blocked a thread for minutes.
 
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const FILES: readonly (readonly [TranscriptFormat, string])[] = [
   ['cline', 'cline/session.messages.json'],
 ];
 
-/** Texts of JSON that no sample of values has: they are put in by their text. */
+/** JSON texts that no sample value serializes to. */
 const RAW: readonly (readonly [name: string, json: string])[] = [
   ['a number beyond all', '1e999'],
   ['a number below all', '-1e999'],
@@ -54,7 +54,7 @@ const JSON_VALUES: readonly (readonly [name: string, json: string])[] = HOSTILE_
   },
 );
 
-/** The text of a recording, at most eight records of it, one of which holds the mark at each place in turn. */
+/** The text of a recording with at most eight records, with the marker at each place in turn. */
 function attacksOn(format: TranscriptFormat, file: string): readonly string[] {
   const whole = readFileSync(new URL(file, FIXTURES), 'utf8');
   if (file.endsWith('.jsonl')) {
@@ -75,7 +75,7 @@ function attacksOn(format: TranscriptFormat, file: string): readonly string[] {
   );
 }
 
-/** Reads a recording to its end, or to one of the errors that are there for it. */
+/** Reads a recording to its end, or to a documented error. */
 async function assertSound(name: string, text: string, format?: TranscriptFormat): Promise<void> {
   try {
     const { entries } = await readChunks([text], format);

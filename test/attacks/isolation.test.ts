@@ -1,6 +1,6 @@
-// No byte of one user is ever in what another one is sent, shown, told by an event, or recalls: marks are planted in
-// all that anybody says, and looked for in all that comes out. The attack was to share a compactor, a log, a call id, or
-// the id of a conversation with the victim, and to ask.
+// No byte of one user appears in what another one is sent, shown, told by an event, or recalls: canaries are planted in all
+// content and searched for in all outputs. The attack was to share a compactor, a log, a call id or a conversation id with
+// the victim, and to ask.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-/** Places that show marks of more than one owner. */
+/** Places with canaries of more than one owner. */
 function mixedPlaces(canaries: Canaries<string>): string[] {
   return [...canaries.places.keys()].filter((place) => canaries.ownersIn(place).size > 1);
 }
@@ -76,7 +76,7 @@ describe('conversations of many users over one compactor', () => {
         const world = new IsolationWorld(temporaryDirectory(), options, seed);
         const { canaries, users } = world;
         const before = heard.map((messages) => messages.length);
-        // All at once, so that they come and go while others wait.
+        // All at once, so that some come and go while others wait.
         await world.round(users);
         for (const { users: at, isRestarted } of rounds) {
           if (isRestarted) await world.restart();
@@ -93,7 +93,7 @@ describe('conversations of many users over one compactor', () => {
             expect([...canaries.ownersIn(place)].filter((owner) => owner !== name)).toEqual([]);
           }
         }
-        // What is for monitoring says nothing of what anybody said; an id may be told, of one each.
+        // Monitoring output contains no content, but may contain one user's ids at a time.
         const told = marksIn(canaries, /^(message|line|stats)/);
         expect(told.filter((mark) => !world.idMarks.has(mark))).toEqual([]);
         seen.recalled += world.recalled;
@@ -104,14 +104,14 @@ describe('conversations of many users over one compactor', () => {
       }),
       { numRuns: runs(8, 2) },
     );
-    // All of it happened.
+    // Proof that all of it happened.
     expect(Math.min(seen.recalled, seen.sent, seen.events, seen.told)).toBeGreaterThan(
       PLAYS_ALL ? 100 : 20,
     );
   });
 });
 
-/** A session's history, in which all results but the last are pruned; every part of it has a mark. */
+/** A history in which all results but the last are pruned, with a canary in every part. */
 function historyOf(mark: () => string): IContent[] {
   return [
     humanText(`Look at ${mark()}.`),
@@ -164,7 +164,7 @@ describe('sessions of many users with one file', () => {
       }
     }
 
-    // Whoever is not told whose it is serves none of them.
+    // A server without a conversation serves none of several.
     const unnamed = await serveRecall({ paths: [removalLogPath] });
     canaries.collect('unnamed', [await unnamed.recall('call_0'), await unnamed.list()]);
     const refused = await runCommand(['mcp', '--removal-log', removalLogPath]);

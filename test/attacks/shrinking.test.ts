@@ -1,4 +1,5 @@
-// What the content of a result could make a shrinker take or show: each test says what the attack would have done.
+// Results whose content tries to make a shrinker remove or show something. Each test says what the attack would have
+// achieved.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -42,7 +43,7 @@ function lastResult(history: readonly IContent[], config: DensityConfig = CONFIG
 
 const LEFT_OUT = /^\[… (\d+) lines as in read_file a\.ts(?:, from ".*")? …\]$/;
 
-/** What a result stands for, when each line that says so is replaced by the lines of the source that stand there. */
+/** Whether a result with its references expanded equals the original. */
 function isToldTrue(left: string, original: string, source: string): boolean {
   const [lines, sourceLines] = [original.split('\n'), source.split('\n').join('\n')];
   let at = 0;
