@@ -28,10 +28,10 @@ const REQUEST = {
   signal: new AbortController().signal,
 };
 
-/** For a machine that is busy: a worker or a server that answers late is not the one that is missing. */
+/** For busy machines: a slow worker or server must not count as missing. */
 const PATIENT = { takenWithinMs: 60_000 };
 
-/** One that nobody is to ask. */
+/** A summarizer that must not be called. */
 const NEVER: Summarizer = {
   contextLimit: 128_000,
   generate: () => Promise.reject(new Error('This process was asked.')),
@@ -61,7 +61,7 @@ describe.skipIf(!isThere)(
       await server.stop();
     });
 
-    /** A queue of its own, with workers that have this summarizer. */
+    /** A fresh queue with workers that use this summarizer. */
     function open(summarizer?: Summarizer, count: number = 1) {
       const store = redisStore(client, { prefix: `s${(name += 1)}:`, deadlineMs: 60_000 });
       queue = new Queue(`q${name}`, { connection: client });
@@ -79,7 +79,7 @@ describe.skipIf(!isThere)(
       return { store, queue };
     }
 
-    /** All that a store of `open` holds. */
+    /** The contents of a store that `open` made. */
     async function textsIn(store: number): Promise<string> {
       const keys = await client.keys(`s${store}:*`);
       return JSON.stringify(await Promise.all(keys.map((key) => client.hgetall(key))));
@@ -159,7 +159,7 @@ describe.skipIf(!isThere)(
       const answers = await Promise.all(asked);
       expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(['once']));
       expect(model.requests).toHaveLength(1);
-      // Whoever comes later has the answer at once.
+      // Later callers get the stored answer at once.
       const later = queuedSummarizer(NEVER, { ...PATIENT, queue, store });
       expect((await later.generate({ ...REQUEST, id: 'a'.repeat(64) })).text).toBe('once');
       expect(model.requests).toHaveLength(1);
@@ -270,7 +270,7 @@ describe.skipIf(!isThere)(
       const { store } = open({
         contextLimit: 1,
         generate: async () => {
-          // Each time longer than it may take until there is a worker.
+          // Longer each time than the wait for a worker.
           for (let times = 0; times < 2; times += 1) {
             clock.nowMs += 60_000;
             const before = looks;
@@ -384,7 +384,7 @@ describe.skipIf(!isThere)(
       const hasAskedAgain = async (): Promise<void> => {
         await expect.poll(() => added.mock.settledResults.length).toBe(3);
       };
-      // The worker ends once it has read that.
+      // The worker ends after it has read this.
       const get = store.get!.bind(store);
       vi.spyOn(store, 'get').mockImplementation(async (key, name) => {
         if (name === 'called off') await hasAskedAgain();
@@ -401,7 +401,7 @@ describe.skipIf(!isThere)(
       const answer = other.generate(request);
       stopped.abort(new Error('stopped'));
       await expect(asked).rejects.toThrow('stopped');
-      // Whoever asks again before the worker has ended waits for the same job.
+      // A second request before the worker has finished waits for the same job.
       const again = queuedSummarizer(scriptedSummarizer('again'), { queue, store });
       expect(
         (await Promise.all([answer, again.generate(request)])).map(({ text }) => text),
@@ -498,7 +498,7 @@ describe('ctxfold worker without Redis', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** Writes a module; returns the arguments of a worker that has it. */
+  /** Writes a module and returns the arguments of a worker that loads it. */
   async function argsWith(code: string, redis: string = NOWHERE): Promise<string[]> {
     const module = join(folder, 'summarizer.mjs');
     await writeFile(module, code);
@@ -551,7 +551,7 @@ describe('ctxfold worker without Redis', () => {
   });
 });
 
-/** A clock that goes on when a test says so, however long a busy machine takes. */
+/** A clock that only a test advances, so that a slow machine does not matter. */
 function stopClock(): { nowMs: number } {
   const clock = { nowMs: performance.now() };
   const now = vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);

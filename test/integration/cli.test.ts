@@ -1,4 +1,4 @@
-// The built command on the fixtures; what only a process shows, in one of its own. `npm run build` comes first.
+// The built command on the fixtures; in a process of its own only where that matters. Requires `npm run build`.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -271,7 +271,7 @@ describe('ctxfold replay', () => {
       once(child, 'close') as Promise<[number | null]>,
     ]);
     const writer = createWriteStream(file);
-    // Opening waits for the reader, which by then listens to signals.
+    // Opening blocks until the reader opens, which by then handles signals.
     await once(writer, 'open');
     writer.on('error', () => {});
     child.kill('SIGINT');
@@ -283,7 +283,7 @@ describe('ctxfold replay', () => {
   });
 });
 
-/** Runs the command with what a file holds as its standard input. */
+/** Runs the command with a file as its standard input. */
 async function pipe(file: string, ...args: readonly string[]): Promise<Outcome> {
   const child = spawn(process.execPath, [COMMAND, ...args]);
   createReadStream(file).pipe(child.stdin);
@@ -407,7 +407,7 @@ describe('a terminal of 40 columns', () => {
 });
 
 describe('a run that somebody looks at', () => {
-  /** Runs a command here as if its stderr were a terminal, and returns what that was shown. */
+  /** Runs the command in this process as if stderr were a terminal. Returns what it showed. */
   async function shownBy(...args: readonly string[]): Promise<string> {
     const { stderr } = process;
     const described = Object.getOwnPropertyDescriptor(stderr, 'isTTY');

@@ -1,4 +1,4 @@
-// The commands `gateway` and `run` in processes of their own, with the engine on its thread.
+// The commands `gateway` and `run` in separate processes, with the engine on its thread.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';

@@ -1,5 +1,4 @@
-// `ctxfold mcp` as a client runs it: the built command over stdio, on the removal log of a session of the built
-// package. `npm run build` comes first.
+// `ctxfold mcp` as a client runs it: the built command over stdio, on a session's removal log. Requires `npm run build`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

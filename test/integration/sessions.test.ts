@@ -1,4 +1,4 @@
-// Whole sessions on real worker threads, through the package's own name: `npm run build` comes first.
+// Whole sessions on real worker threads, through the built package. Requires `npm run build`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ function open(options: CompactorOptions): Compactor {
   return compactor;
 }
 
-/** Restores most of a history, then goes on turn by turn, with a preflight after each. */
+/** Restores most of a history, then continues turn by turn, with a preflight after each. */
 async function play(compactor: Compactor, entries: readonly IContent[]): Promise<Session> {
   const restored = Math.floor(entries.length * 0.95);
   const session = await compactor.createSession({
@@ -40,7 +40,7 @@ async function play(compactor: Compactor, entries: readonly IContent[]): Promise
   return session;
 }
 
-/** Counts a history as if nothing about it was known. */
+/** Counts a history from scratch. */
 async function recount(entries: readonly IContent[]): Promise<number> {
   const session = await open({ offload: 'inline' }).createSession({
     edits: 'every-turn',
@@ -50,7 +50,7 @@ async function recount(entries: readonly IContent[]): Promise<number> {
   return session.history.getTotalTokens();
 }
 
-/** Runs a module in a Node of its own; resolves to its exit code and what it printed. */
+/** Runs a module in a separate Node process. Resolves to its exit code and output. */
 async function runModule(source: string): Promise<{ code: unknown; output: string }> {
   const args = ['--input-type=module', '--eval', source];
   const child = spawn(process.execPath, args, { cwd: PACKAGE_ROOT, env: {} });

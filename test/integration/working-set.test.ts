@@ -1,4 +1,4 @@
-// Sessions with a working set: which rules they go by, on this thread and in a worker, and when those change.
+// Sessions with a working set: which rules apply, on this thread and in a worker, and when a change takes effect.
 
 import { createCompactor, humanText } from 'ctxfold';
 import {
@@ -18,14 +18,14 @@ import { workingHistory } from '../support/working-notation.js';
 const CHOICES = ['preset', 'off', 'default', 'aggressive'] as const;
 type WorkingSetChoice = (typeof CHOICES)[number];
 
-/** They take outputs alone, and at once. */
+/** Removes only outputs, and at once. */
 const RULES: WorkingSetRules = {
   ...DEFAULT_WORKING_SET,
   ...{ readCalls: Infinity, searchCalls: Infinity, outputCalls: 0 },
   ...{ paybackCalls: Infinity, freeTokens: 0 },
 };
 
-/** What the setting stands for. */
+/** The rules that a setting stands for. */
 function rulesOf(
   choice: WorkingSetChoice,
   preset: WorkingSetRules | undefined,
@@ -35,7 +35,7 @@ function rulesOf(
   return choice === 'default' ? DEFAULT_WORKING_SET : AGGRESSIVE_WORKING_SET;
 }
 
-/** Long enough for every choice to find something, and something else than the others. */
+/** Long enough that each setting finds something different. */
 const HISTORY = workingHistory(
   Array.from(
     { length: 60 },
@@ -72,7 +72,7 @@ function expectedOf(
   return compacted;
 }
 
-/** That was all on this thread, should the worker have been behind each time: one day it catches up. */
+/** Waits for a pass in the worker: a window does the work on this thread while the worker is behind. */
 async function passOnWorker(session: Session): Promise<void> {
   const passes = async (): Promise<number> => {
     session.history.add(humanText('go on'));
