@@ -143,7 +143,7 @@ describe('chatCompactor and inputCompactor', () => {
 });
 
 describe('messageCompactor of Anthropic', () => {
-  it('refuses an unknown part that holds itself, which ended the process', async () => {
+  it('refuses an unknown part that contains itself, which ended the process', async () => {
     const novelty: Record<string, unknown> = { type: 'novelty' };
     novelty['self'] = [[novelty], novelty];
     const list: unknown[] = [];
@@ -156,7 +156,7 @@ describe('messageCompactor of Anthropic', () => {
     }
   });
 
-  it('recognizes messages that hold the same many times, in time', async () => {
+  it('recognizes messages with many references to the same value, in time', async () => {
     const tower = (): unknown => {
       let value: unknown = ['x'];
       for (let level = 0; level < 60; level += 1) value = [value, value];
@@ -175,7 +175,7 @@ describe('messageCompactor of Anthropic', () => {
 });
 
 describe('MessageView', () => {
-  it('reads what follows a refused call as if that had never been', () => {
+  it('ignores a refused call in what follows', () => {
     const start = [{ role: 'user', parts: [{ text: 'Go.' }] }];
     const call = { role: 'model', parts: [{ functionCall: { name: 'look', args: {} } }] };
     const answer = {

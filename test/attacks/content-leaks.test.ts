@@ -241,11 +241,11 @@ describe('errors', () => {
           signal: new AbortController().signal,
         }),
     ],
-  ])('describe %s by what it is', async (_, act) => {
+  ])('describe %s by its type', async (_, act) => {
     expect(await messageOf(act)).not.toMatch(CANARY);
   });
 
-  it('say words of a few letters, which are slips', async () => {
+  it('quote words of a few letters, which are typos', async () => {
     expect(await messageOf(() => parseCompressionStrategyName('middel-out'))).toContain(
       '"middel-out"',
     );
@@ -257,7 +257,7 @@ describe('terminals', () => {
   const FORBIDDEN =
     /[\0-\x09\x0B-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/;
 
-  it('get no character that steers them', () => {
+  it('receive no control characters', () => {
     expect(printable(`a${STEERING}b`)).not.toMatch(FORBIDDEN);
     expect(printableLines(`a\n${STEERING}b`)).not.toMatch(FORBIDDEN);
     expect(printableLines('a\nb')).toBe('a\nb');
@@ -270,13 +270,13 @@ describe('terminals', () => {
     ['report'],
     ['analyze', '--json'],
     ['analyze', '--format'],
-  ])('get none by %s %s of a file with such a name', async (...args) => {
+  ])('receive none from %s %s of a file with such a name', async (...args) => {
     const { stdout, stderr } = await runCommand([...args, path.join(scratch, `none${STEERING}`)]);
     expect(stdout + stderr).not.toMatch(FORBIDDEN);
     expect(stderr).not.toBe('');
   });
 
-  it('get none by JSON that hides nothing, and it says the same', async () => {
+  it('receive none from unredacted JSON, which still decodes to the same', async () => {
     const file = path.join(scratch, 'steering.json');
     const text = `a${STEERING}`.repeat(20);
     const call = { id: 'a', function: { name: `sh${STEERING}`, arguments: '{}' } };

@@ -471,7 +471,7 @@ const WITHOUT_ROW: Readonly<Record<string, string>> = Object.fromEntries([
 const STEP = PLAYS_ALL ? 5 : 37;
 
 describe('the public functions', () => {
-  it('have a row here, each of them', () => {
+  it('all have a row here', () => {
     const functions = Object.entries(ctxfold).filter(([, value]) => typeof value === 'function');
     const rows = [...Object.keys(ROWS), ...Object.keys(WITHOUT_ROW)];
     expect(rows.sort()).toEqual(functions.map(([name]) => name).sort());
@@ -480,7 +480,7 @@ describe('the public functions', () => {
   let played = 0;
   let turn = firstOf(STEP);
   it.each(Object.entries(ROWS))(
-    '%s takes each hostile value or refuses it by type, and leaves it as it is',
+    '%s accepts each hostile value or refuses it by type, and does not modify it',
 
     async (name, rows) => {
       const defects: string[] = [];

@@ -59,7 +59,7 @@ const placed = (make: () => unknown, full: number, least: number): readonly Host
 const compactSample = ADAPTER_SAMPLES[0]?.open ?? ((): never => expect.fail('no adapter'));
 const talk = (): unknown[] => ADAPTER_SAMPLES[0]?.talk() ?? [];
 
-describe('what a call says about itself', () => {
+describe('the options of a call', () => {
   const call = (): object => ({
     signal: new AbortController().signal,
     conversationId: 'a',
@@ -68,14 +68,17 @@ describe('what a call says about itself', () => {
     reasoning: 'keep',
   });
 
-  it.each(ADAPTER_SAMPLES)('is refused to $name or of use, and changes nothing', async (sample) => {
-    const compact = sample.open(compactor, { edits: 'every-turn', onError: 'throw' });
-    const expected = await compact(sample.talk());
-    for (const { name, make } of placed(call, 900, 30)) {
-      await attack(name, make(), (value) => compact(sample.talk(), value as never));
-      expect(await compact(sample.talk()), name).toEqual(expected);
-    }
-  });
+  it.each(ADAPTER_SAMPLES)(
+    'are accepted or refused by $name, and change nothing',
+    async (sample) => {
+      const compact = sample.open(compactor, { edits: 'every-turn', onError: 'throw' });
+      const expected = await compact(sample.talk());
+      for (const { name, make } of placed(call, 900, 30)) {
+        await attack(name, make(), (value) => compact(sample.talk(), value as never));
+        expect(await compact(sample.talk()), name).toEqual(expected);
+      }
+    },
+  );
 
   it.each([
     [{ conversationId: 5 }, TypeError, 'conversationId to be a string, got number'],
@@ -90,14 +93,14 @@ describe('what a call says about itself', () => {
     [{ reasoning: 'drop' }, RangeError, 'reasoning to be one of'],
     [{ modelname: 'm' }, RangeError, `no option "modelname" (did you mean 'modelName'?)`],
     ['gpt', TypeError, 'an object of what is known about a call, got string'],
-  ])('names what is wrong with %j', async (given, kind, message) => {
+  ])('are refused with what is wrong: %j', async (given, kind, message) => {
     const compact = compactSample(compactor, { onError: 'throw' });
     const compacting = compact(talk(), given as never);
     await expect(compacting).rejects.toThrow(kind);
     await expect(compacting).rejects.toThrow(message);
   });
 
-  it('may be null, and so may each of it', async () => {
+  it('may be null, and so may each of them', async () => {
     const compact = compactSample(compactor);
     const nothing = { signal: null, conversationId: null, reasoning: null };
     expect(await compact(talk(), null as never)).toEqual(await compact(talk()));
@@ -116,7 +119,7 @@ describe('options of adapters', () => {
     maxConversations: 3,
   });
 
-  it.each(ADAPTER_SAMPLES)('of $name are refused or of use', async (sample) => {
+  it.each(ADAPTER_SAMPLES)('of $name are accepted or refused', async (sample) => {
     for (const { name, make } of placed(options, 1_500, 30)) {
       await attack(name, make(), (value) => {
         const compact = sample.open(compactor, value as never);
@@ -125,7 +128,7 @@ describe('options of adapters', () => {
     }
   });
 
-  it.each(ADAPTER_SAMPLES)('of $name come with a compactor', ({ open }) => {
+  it.each(ADAPTER_SAMPLES)('of $name need a compactor', ({ open }) => {
     for (const wrong of [undefined, null, 5, {}, 'compactor']) {
       expect(() => open(wrong as never)).toThrow(
         'Expected a compactor, as createCompactor makes it',
@@ -135,7 +138,7 @@ describe('options of adapters', () => {
   });
 });
 
-describe('what loops hand over', () => {
+describe('what loops pass to middleware', () => {
   const play = async (make: () => unknown, take: (value: unknown) => unknown): Promise<void> => {
     let refused = 0;
     const attacks = placed(make, 800, 60);
@@ -146,7 +149,7 @@ describe('what loops hand over', () => {
     expect(refused).toBeLessThan(attacks.length);
   };
 
-  it('is refused or of use to a prepareStep', async () => {
+  it('is accepted or refused by a prepareStep', async () => {
     const prepare = prepareStep(compactor, { edits: 'every-turn', onError: 'throw' });
     const make = (): object => ({
       model: { provider: 'anthropic', modelId: 'm' },
@@ -157,7 +160,7 @@ describe('what loops hand over', () => {
     expect(() => prepareStep(compactor, null as never)).toThrow('adapter options, got null');
   });
 
-  it('is refused or of use to the middleware of the AI SDK', async () => {
+  it('is accepted or refused by the middleware of the AI SDK', async () => {
     const { transformParams } = aiSdkMiddleware(compactor);
     const make = (): object => ({
       model: { provider: 'anthropic', modelId: 'm' },
@@ -166,7 +169,7 @@ describe('what loops hand over', () => {
     await play(make, (call) => transformParams(call as never));
   });
 
-  it('is refused or of use to the middleware of LangChain', async () => {
+  it('is accepted or refused by the middleware of LangChain', async () => {
     const { wrapModelCall } = langchainMiddleware(compactor);
     const make = (): object => ({
       model: { model: 'm', getName: undefined },
@@ -176,7 +179,7 @@ describe('what loops hand over', () => {
     await play(make, (request) => wrapModelCall?.(request as never, (() => 'done') as never));
   });
 
-  it('is refused or of use to a context edit of LangChain', async () => {
+  it('is accepted or refused by a context edit of LangChain', async () => {
     const { apply } = contextEdit(compactor);
     const make = (): object => ({
       model: { model: 'm' },
@@ -195,7 +198,7 @@ describe('what loops hand over', () => {
     }
   });
 
-  it('is refused or of use to a filter of the Agents SDK', async () => {
+  it('is accepted or refused by a filter of the Agents SDK', async () => {
     const filter = callModelInputFilter(compactor, { onError: 'throw' });
     const make = (): object => ({
       agent: { model: 'm' },
@@ -204,7 +207,7 @@ describe('what loops hand over', () => {
     await play(make, (args) => filter(args as never));
   });
 
-  it('leaves every request alone that is none of the Messages API', async () => {
+  it('leaves every request alone that is not of the Messages API', async () => {
     const middleware = anthropicMiddleware(compactor);
     const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
     const make = (): object => ({ method: 'POST', url: 'https://a.example/v1/messages', body });

@@ -50,14 +50,14 @@ describe.each(ADAPTER_SAMPLES)('messages of $name', (sample) => {
       })),
   ];
 
-  it('are pruned when nothing is wrong with them', async () => {
+  it('are pruned when they are valid', async () => {
     const messages = [...talk(), ...more().map(made)];
     const compacted = await compact(messages);
     expect(JSON.stringify(compacted).length).toBeLessThan(JSON.stringify(messages).length);
     expect(compacted.at(-1)).toBe(messages.at(-1));
   });
 
-  it('are carried or refused by the message, and the conversation goes on', async () => {
+  it('are accepted, or refused with the number of the message, and the conversation goes on', async () => {
     const expected = JSON.stringify(await compact(talk()));
     const played = spread(attacks, runs(2_500, 60));
     let refused = 0;

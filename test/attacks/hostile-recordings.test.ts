@@ -105,7 +105,7 @@ describe('readTranscript', () => {
     },
   );
 
-  it('leaves out what an entry has no room for, and says so', async () => {
+  it('omits values that are too large for an entry, and says so', async () => {
     const message = (content: unknown): string =>
       JSON.stringify({ messages: [{ role: 'user', content: 'x' }, content] });
     const huge = 'x'.repeat(9_000_000);
@@ -129,7 +129,7 @@ describe('readTranscript', () => {
     }
   });
 
-  it('gives no number that JSON has no text for', async () => {
+  it('returns no number that JSON cannot represent', async () => {
     const call =
       '{"id":"c","function":{"name":"look","arguments":{"most":1e999,"least":[-1e999]}}}';
     const message = `{"role":"assistant","content":"I call.","tool_calls":[${call}]}`;
@@ -138,7 +138,7 @@ describe('readTranscript', () => {
     expect(warnings.at(-1)?.message).toBe('numbers that JSON cannot hold replaced by null: 2');
   });
 
-  it('takes no minutes for white space', async () => {
+  it('does not take minutes for white space', async () => {
     for (const white of ['\n', '\r\n', ' ', '\0', '\ufeff', '\n \t\0']) {
       await assertSound('white space', white.repeat(300_000));
       await assertSound('white space', `${white.repeat(300_000)}x`);
@@ -163,7 +163,7 @@ describe('loadProfile', () => {
     'constructor',
   ];
 
-  it('gives settings or says which profile is unusable, whatever stands in it', async () => {
+  it('returns settings or names the unusable profile, whatever it contains', async () => {
     const file = path.join(folder, 'profile.json');
     const values = [...RAW, ...JSON_VALUES];
     const texts = values.flatMap(([name, json]) => [

@@ -52,7 +52,7 @@ function marksIn(canaries: Canaries<string>, kind: RegExp): string[] {
 }
 
 describe('conversations of many users over one compactor', () => {
-  it('never have anything of each other in what comes out', async () => {
+  it('never leak anything of each other in any output', async () => {
     const names = ['ctxfold:pass', 'ctxfold:fallback', 'ctxfold:compaction', 'ctxfold:preflight'];
     const heard = names.map((name) => hear(name as keyof TelemetryMessages));
     const seen = { recalled: 0, sent: 0, events: 0, told: 0, requests: 0 };
@@ -123,7 +123,7 @@ function historyOf(mark: () => string): IContent[] {
 }
 
 describe('sessions of many users with one file', () => {
-  it('never have anything of each other in what is restored, listed or served from it', async () => {
+  it('never leak anything of each other in what is restored, listed or served from it', async () => {
     const canaries = new Canaries<string>();
     const removalLogPath = path.join(temporaryDirectory(), 'all.jsonl');
     const sessionIds = HOSTILE_IDS.slice(0, 6).map((id) => `${id}${canaries.plant(id)}`);
@@ -179,7 +179,7 @@ describe('a report', () => {
     ['analyze', ['--json']],
     ['replay', ['--json', '--recency', '1']],
     ['report', ['--no-redact', '--recency', '1']],
-  ])('of one session says nothing of those beside it: %s', async (command, flags) => {
+  ])('of one session contains nothing of those beside it: %s', async (command, flags) => {
     const directory = temporaryDirectory();
     const canaries = new Canaries<string>();
     const fileOf = (owner: string): string => {

@@ -90,7 +90,7 @@ async function overLinear(subject: Subject, shape: ShapeName, smallest = SIZE): 
   return over;
 }
 
-describe('what is executed', () => {
+describe('executed code', () => {
   it('is counted', async () => {
     const quadratic: Subject = {
       name: 'quadratic',

@@ -112,7 +112,7 @@ describe('a conversation id', () => {
     }
   });
 
-  it('is no path when it is random', async () => {
+  it('is never a path, for random ids', async () => {
     const { outer, inner } = temporaryDirectory();
     const compactor = openCompactor();
     const part = fc.oneof(

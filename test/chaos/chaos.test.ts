@@ -39,7 +39,6 @@ async function runChaos(): Promise<{ readonly code: unknown; readonly report: St
 }
 
 describe('runStorm', () => {
-  // No timeout: slow machines must not fail this test.
   it(`breaks no promise, whatever goes wrong (seed ${SEED})`, async () => {
     const { code, report } = await runChaos();
     expect(report.violations, `seed ${SEED}`).toEqual([]);

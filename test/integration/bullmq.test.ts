@@ -165,7 +165,7 @@ describe.skipIf(!isThere)(
       expect(model.requests).toHaveLength(1);
     });
 
-    it('tries again when the model fails, and says in the queue that it did, but not what a provider quotes', async () => {
+    it('retries when the model fails, and records the failure in the queue without what a provider quotes', async () => {
       let calls = 0;
       const { store } = open({
         contextLimit: 1,
@@ -191,7 +191,7 @@ describe.skipIf(!isThere)(
       expect(JSON.stringify(kept)).not.toMatch(/sk-canary|may ask/);
     });
 
-    it('asks itself when no worker takes the job, and takes it back', async () => {
+    it('asks the model itself when no worker takes the job, and withdraws it', async () => {
       const { store } = open();
       const told: string[] = [];
       const logger = {
@@ -206,7 +206,7 @@ describe.skipIf(!isThere)(
       await expect.poll(() => queue.getJobCounts()).toMatchObject({ waiting: 0, active: 0 });
     });
 
-    it('asks itself when the last worker has died with the job', async () => {
+    it('asks the model itself when the last worker has died with the job', async () => {
       const generate = vi.fn(() => new Promise<never>(() => undefined));
       const { store } = open({ contextLimit: 1, generate });
       const counted = vi.spyOn(queue, 'getWorkersCount');
@@ -224,7 +224,7 @@ describe.skipIf(!isThere)(
       await ended;
     });
 
-    it('leaves nothing of what a job asked of which its workers have died', async () => {
+    it('leaves no data of a job whose workers have died', async () => {
       const store = memoryStore();
       const { put } = store;
       const texts: string[][] = [];
@@ -244,7 +244,7 @@ describe.skipIf(!isThere)(
       expect(await store.get!(key, hash)).toBeNull();
     });
 
-    it('asks itself when the only worker dies of the job as soon as it has it', async () => {
+    it('asks the model itself when the job kills the only worker', async () => {
       open();
       const clock = stopClock();
       let workersLeft = 1;
@@ -286,7 +286,7 @@ describe.skipIf(!isThere)(
       }
     });
 
-    it('asks itself when the queue or the store is gone', async () => {
+    it('asks the model itself when the queue or the store is gone', async () => {
       open();
       const gone = () => Promise.reject(new Error('ECONNREFUSED'));
       const silent = () => new Promise<never>(() => undefined);
@@ -309,7 +309,7 @@ describe.skipIf(!isThere)(
       }
     });
 
-    it('asks itself when the job was called off between two looks at it', async () => {
+    it('asks the model itself when the job was cancelled between two polls', async () => {
       const failing = (failedReason?: string) => ({
         failedReason,
         getState: async () => 'failed',
@@ -335,7 +335,7 @@ describe.skipIf(!isThere)(
       }
     });
 
-    it('calls off what was overtaken: the worker ends within a second or so, and does not try again', async () => {
+    it('cancels an outdated job: the worker stops within a second or so, and does not retry', async () => {
       let ended: unknown;
       let calls = 0;
       let begin = (): void => undefined;
@@ -369,7 +369,7 @@ describe.skipIf(!isThere)(
       expect(calls).toBe(1);
     });
 
-    it('asks itself when somebody else called off the job that both wait for', async () => {
+    it('asks the model itself when another waiter cancelled the job', async () => {
       let begin = (): void => undefined;
       const began = new Promise<void>((resolve) => (begin = resolve));
       const { store } = open({
@@ -408,7 +408,7 @@ describe.skipIf(!isThere)(
       ).toEqual(['here', 'again']);
     });
 
-    it('does a job again whose worker died after the answer, and asks nobody', async () => {
+    it('repeats a job whose worker died after the answer, without asking the model again', async () => {
       const model = scriptedSummarizer('once');
       const { store } = open(model);
       const work = summaryProcessor(model, { store });
@@ -437,14 +437,14 @@ describe.skipIf(!isThere)(
       expect((await asked).text).toBe('by a getter');
     });
 
-    it('asks itself when the request is no longer in the store', async () => {
+    it('asks the model itself when the request is no longer in the store', async () => {
       open(NEVER);
       const forgetful = memoryStore();
       const here = queuedSummarizer(scriptedSummarizer('here'), { queue, store: forgetful });
       expect((await here.generate(REQUEST)).text).toBe('here');
     });
 
-    it('asks no model for a worker that was told to end', async () => {
+    it('asks no model in a worker that was told to stop', async () => {
       const model = scriptedSummarizer('never');
       const { store } = open();
       const work = summaryProcessor(model, { store });
@@ -456,7 +456,7 @@ describe.skipIf(!isThere)(
       expect(model.requests).toHaveLength(0);
     });
 
-    it('has a command work off the queue, and ends it in order', async () => {
+    it('has a command process the queue, and shuts it down cleanly', async () => {
       open();
       const url = `redis://127.0.0.1:${server.port}`;
       const folder = await mkdtemp(join(tmpdir(), 'ctxfold-worker-'));

@@ -82,7 +82,7 @@ describe('ctxfold mcp', () => {
     expect(await answerOf(client, 'list_removed', {})).toContain('"call_1" [look');
   });
 
-  it('keeps to the session that it was told, and names none when there are several', async () => {
+  it('serves only the session that it was told, and names none when there are several', async () => {
     const removalLogPath = await temporaryPath();
     const settings = {
       'compression.density.recencyPruning': true,

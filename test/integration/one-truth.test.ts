@@ -131,7 +131,7 @@ async function adapted(file: string) {
 }
 
 describe('one session', () => {
-  test.each(sample(SESSIONS, 1))('is told alike by all commands: %s', async (file) => {
+  test.each(sample(SESSIONS, 1))('has the same figures in all commands: %s', async (file) => {
     const replay = await replayed(file);
     expect(await analyzed(file)).toEqual(replay);
     const { dollars, ...figures } = await reported(file);
@@ -142,19 +142,22 @@ describe('one session', () => {
     }
   });
 
-  test.each(['replay', 'analyze'] as const)('is told alike in a folder: %s', async (command) => {
-    const folder = mkdtempSync(path.join(scratch, 'folder-'));
-    const files = new Set([SESSIONS[2]!, ...sample(SESSIONS, 1)]);
-    for (const file of files) cpSync(file, path.join(folder, path.basename(file)));
-    const figures = await Promise.all(
-      Array.from(files, async (file) => [path.basename(file), await replayed(file)] as const),
-    );
-    expect(Object.fromEntries(await ofFolder(command, folder))).toEqual(
-      Object.fromEntries(figures),
-    );
-  });
+  test.each(['replay', 'analyze'] as const)(
+    'has the same figures in a folder: %s',
+    async (command) => {
+      const folder = mkdtempSync(path.join(scratch, 'folder-'));
+      const files = new Set([SESSIONS[2]!, ...sample(SESSIONS, 1)]);
+      for (const file of files) cpSync(file, path.join(folder, path.basename(file)));
+      const figures = await Promise.all(
+        Array.from(files, async (file) => [path.basename(file), await replayed(file)] as const),
+      );
+      expect(Object.fromEntries(await ofFolder(command, folder))).toEqual(
+        Object.fromEntries(figures),
+      );
+    },
+  );
 
-  test.each(sample(SESSIONS, 1))('comes to the same in the adapter: %s', async (file) => {
+  test.each(sample(SESSIONS, 1))('has the same figures in the adapter: %s', async (file) => {
     const { input } = await replayed(file);
     const adapter = await adapted(file);
     // Content that an SDK's messages cannot express, such as an error next to its text, weighs the same with and without

@@ -84,7 +84,7 @@ function contentsOf(turn: Turn, number: number): readonly IContent[] {
   return [{ speaker: 'ai', blocks: calls }, ...answers];
 }
 
-describe('results that say the same again', () => {
+describe('results with repeated lines', () => {
   it.each(['every-turn', 'auto'] as const)('lose the same lines on a worker, %s', async (edits) => {
     const shown = {
       ' lines as in ': 0,

@@ -97,7 +97,7 @@ async function expectAsInline(
   expect(session.history.getTotalTokens()).toBe(inline.history.getTotalTokens());
 }
 
-describe('sessions whose histories live on threads', () => {
+describe('sessions with resident histories', () => {
   it('spread evenly, and lose no more than their own thread', async () => {
     const { compactor, workers } = await openWarm(2);
     expect(workers).toHaveLength(2);
@@ -116,7 +116,7 @@ describe('sessions whose histories live on threads', () => {
     ]);
   });
 
-  it('wait for a thread when all open at once, and never run here instead', async () => {
+  it('wait for a thread when all open at once, and never run inline instead', async () => {
     const count = length(60);
     const compactor = open({ threads: 1 });
     await Promise.all(
@@ -143,7 +143,7 @@ describe('sessions whose histories live on threads', () => {
     });
   });
 
-  it('make way when there are too many, the least recently used first', async () => {
+  it('are evicted when there are too many, the least recently used first', async () => {
     const compactor = open({ threads: 1, maxResidentSessions: 2 });
     const sessions = await openSessions(compactor, histories(2, 30));
     const [one, other] = sessions as [Session, Session];
@@ -160,7 +160,7 @@ describe('sessions whose histories live on threads', () => {
     expect(compactor.stats().fallbacks).toBe(0);
   });
 
-  it('come to the same, however often they have to make way', async () => {
+  it('have the same result, however often they are evicted', async () => {
     const compactor = open({ threads: 2, maxResidentSessions: 2 });
     const stories = histories(4, TURN * 4);
     const sessions = await Promise.all(stories.map(() => compactor.createSession()));

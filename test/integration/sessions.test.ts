@@ -64,7 +64,7 @@ async function runModule(source: string): Promise<{ code: unknown; output: strin
 }
 
 describe('createCompactor', () => {
-  it('makes of thousands of entries on threads what it makes inline, and counts them right', async () => {
+  it('has the same result on threads as inline for thousands of entries, with the right counts', async () => {
     const entries = generateHistory({ entries: ENTRIES });
     const settings = { 'compression.density.recencyPruning': true };
     const threaded = await play(open({ offload: 'snapshot', settings }), entries);
@@ -96,7 +96,7 @@ describe('createCompactor', () => {
     }
   });
 
-  it('compresses on threads to what it compresses to inline', async () => {
+  it('compresses on threads to the same result as inline', async () => {
     const entries = generateHistory({ entries: 1_000 });
     const options = { contextLimit: 50_000 };
     const threaded = await play(open({ ...options, offload: 'snapshot' }), entries);
@@ -107,7 +107,7 @@ describe('createCompactor', () => {
     expect(findViolations(threaded.history.getAll())).toEqual([]);
   });
 
-  it('ends its threads for good, as often as it is told to', async () => {
+  it('stops its threads for good, however often it is told to', async () => {
     const compactor = open({ offload: 'snapshot' });
     const session = await play(compactor, generateHistory({ entries: 100 }));
     await compactor.close();

@@ -128,8 +128,8 @@ describe('a session whose threads are killed', () => {
     expect(threads.started.length).toBeGreaterThan(2);
   });
 
-  describe('and whose history lives there', () => {
-    it('does the pass of its window itself, and lives on another thread with the next change', async () => {
+  describe('and whose history is resident', () => {
+    it('runs the pass of its window inline, and moves to another thread with the next change', async () => {
       const threads = new Threads();
       let dying: Promise<void> | undefined;
       // So much that no thread has counted it before it is killed.
@@ -152,7 +152,7 @@ describe('a session whose threads are killed', () => {
       expect(killed.session.stats().residentPasses).toBeGreaterThan(0);
     });
 
-    it('tells of threads that died before there was a session', async () => {
+    it('reports threads that died before there was a session', async () => {
       const threads = new Threads();
       threads.isDeadly = true;
       const compactor = open({ offload: 'resident', threads: 1 });
@@ -166,7 +166,7 @@ describe('a session whose threads are killed', () => {
       expect(session.history.length).toBe(MANY);
     });
 
-    it('gives back its place when a history cannot be taken in', async () => {
+    it('frees its place on the thread when its history is refused', async () => {
       const compactor = open({ offload: 'resident', threads: 1 });
       const entries = generateHistory({ entries: MANY });
       const broken = [...entries, { speaker: 'nobody', blocks: [] } as unknown as IContent];
@@ -205,7 +205,7 @@ describe('a session whose threads are killed', () => {
       expect(killed.session.stats()).toMatchObject({ openings: 4, inlineTasks: 0 });
     });
 
-    it('goes on by itself when they die while its line is opened', async () => {
+    it('goes on inline when they die while its line is opened', async () => {
       const threads = new Threads();
       const compactor = open({ offload: 'resident', threads: 1 });
       // Starts the thread, so that it is running when the next session opens a line.

@@ -83,7 +83,7 @@ async function passOnWorker(session: Session): Promise<void> {
 }
 
 describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingSet, %s', (mode) => {
-  it.each(sample(CHOICES, 2))('of %s acts in a session', async (choice) => {
+  it.each(sample(CHOICES, 2))('of %s takes effect in a session', async (choice) => {
     const compactor = compactorOf(mode);
     for (const preset of [RULES, undefined]) {
       const session = await compactor.createSession({
@@ -101,7 +101,7 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
     }
   });
 
-  it('acts from the next window on when it changes', async () => {
+  it('takes effect from the next window on when it changes', async () => {
     const compactor = compactorOf(mode);
     const session = await compactor.createSession({
       edits: 'every-turn',
@@ -133,7 +133,7 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
 });
 
 describe('SessionOptions.density.workingSet', () => {
-  it('is refused when it is none, before anything is made', async () => {
+  it('is refused when it is invalid, before anything is created', async () => {
     const compactor = compactorOf('inline');
     for (const name of Object.keys(RULES)) {
       for (const rule of [undefined, NaN, -1, '5']) {
