@@ -100,7 +100,7 @@ async function measure<Message extends { readonly role: string }>(
       sent = await compact(given);
     }, BETWEEN_TURNS_MS);
     check(sent.at(-1)?.role === given.at(-1)?.role, 'the new message was not sent');
-    check(sent.length <= messages.length, 'messages were made up');
+    check(sent.length <= messages.length, 'messages were added');
     if (turn >= WARM_UP_TURNS) busyMs.push(time.busyMs);
   }
   check(compact.report().length === 1, 'a conversation was not recognized');

@@ -21,7 +21,10 @@ export async function measureAhead({ sizes }: ScopeContext): Promise<ScopeResult
   for (const entries of sizes) {
     const { waits, landings, thrownAway } = await playSessions(entries);
     const runs = waits.length;
-    check(landings.length > 0 && thrownAway <= landings.length, 'summaries land');
+    check(
+      landings.length > 0 && thrownAway <= landings.length,
+      'no summary landed, or too many were discarded',
+    );
     const sorted = waits.toSorted((a, b) => a - b);
     const p99 = sorted[Math.ceil(runs * 0.99) - 1] ?? NaN;
     const figures = { 'wait, median': median(waits), 'wait, p99': p99, landing: median(landings) };

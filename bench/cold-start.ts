@@ -76,7 +76,7 @@ function timeCommands(): ReadonlyMap<string, readonly number[]> {
 async function timeStart(start: ColdStart): Promise<number> {
   const child = fork(new URL('./support/cold-start-entry.js', import.meta.url), [start]);
   const leaving = once(child, 'exit').then(([code]) => {
-    throw new Error(`A process that starts a thread left with code ${String(code)}.`);
+    throw new Error(`A process that starts a thread exited with code ${String(code)}.`);
   });
   const [wallMs] = (await Promise.race([once(child, 'message'), leaving])) as [number];
   await leaving.catch(() => undefined);

@@ -70,7 +70,7 @@ async function checkCompressed(
   const target = compressionTarget(runtimeContext.ephemerals);
   check(findViolations(newHistory, history).length === 0, 'the compressed history is not valid');
   check((await context.estimateTokens(newHistory)) <= target, 'the target was not reached');
-  check(newHistory.at(-1) === history.at(-1), 'the tail is another one');
+  check(newHistory.at(-1) === history.at(-1), 'the last entry differs');
   const humans = history.filter(({ speaker }) => speaker === 'human').length;
   const left = newHistory.filter(({ speaker }) => speaker === 'human').length;
   check(left === humans || newHistory.length < history.length / 2, 'human entries left too early');

@@ -49,7 +49,7 @@ export async function measureCounting({ sizes }: ScopeContext): Promise<ScopeRes
       add('count a whole history, wall', wallMs, 'ms', 1);
       add('count a whole history, busy', busyMs, 'ms', 1);
       add('count a whole history, speed', megabytesOf(whole) / (wallMs / 1_000), 'MB/s', 1);
-      check(sum(asked) === entries, 'an entry was not counted once');
+      check(sum(asked) === entries, 'some entries were not counted exactly once');
 
       asked.length = 0;
       const busy: number[] = [];
@@ -104,7 +104,7 @@ async function checkTotals(history: HistoryService): Promise<void> {
   const sample: IContent[] = entries.filter(isSampled);
   const inline = await new InlineOffload().countTokens(sample);
   const same = counts.filter(isSampled).every((count, at) => count === inline[at]);
-  check(same, 'the worker counts something else');
+  check(same, 'the worker counts differently');
 }
 
 function sum(values: readonly number[]): number {

@@ -28,7 +28,10 @@ export function measureDensity({ sizes, cloneMs }: ScopeContext): ScopeResult {
       const runs = runsFor(entries, isCold ? 15 : 40);
       const value = medianMs({ runs, isCold, prepare: () => history }, (input) => {
         const { metadata } = optimize(input, CONFIG);
-        check(metadata.readWritePairsPruned === expected.readWritePairsPruned, 'another pass');
+        check(
+          metadata.readWritePairsPruned === expected.readWritePairsPruned,
+          'a repeated pass had another result',
+        );
       });
       const name = isCold ? COLD : WARM;
       measurements.push({ scope: 'density', name, entries, value, unit: 'ms', runs });

@@ -121,7 +121,7 @@ function takeApart(history: readonly IContent[]): void {
   });
   for (let at = 0; at < history.length; at += MAX_BATCH_ENTRIES) {
     const packed = packEntries(history.slice(at, at + MAX_BATCH_ENTRIES));
-    check(packed !== undefined, 'entries that bytes cannot say');
+    check(packed !== undefined, 'some entries cannot be packed');
     releasePacked(packed);
   }
   const ledger = new TokenLedger(
@@ -129,7 +129,7 @@ function takeApart(history: readonly IContent[]): void {
     () => undefined,
   );
   ledger.add(history);
-  check(ledger.total > 0, 'a history without tokens');
+  check(ledger.total > 0, 'the history has no tokens');
   ledger.clear();
 }
 

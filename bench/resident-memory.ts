@@ -89,7 +89,7 @@ async function keptPerSession(history: readonly IContent[]): Promise<number> {
   const expected = planWithTexts(history, CONFIG).plan;
   for (const resident of kept.slice(1)) {
     const { plan } = resident.plan(base, CONFIG);
-    check(plan.length === expected.length, 'a kept history plans something else');
+    check(plan.length === expected.length, 'the plan of a kept history differs');
   }
   return (after - before) / sessions;
 }
@@ -142,7 +142,7 @@ async function peakOf(
     await send({ kind: 'take', entries: history.slice(start, start + ENTRIES_PER_MESSAGE) });
   }
   const leaving = once(child, 'exit').then(([code]) => {
-    throw new Error(`The process that measures memory left with code ${String(code)}.`);
+    throw new Error(`The process that measures memory exited with code ${String(code)}.`);
   });
   const report = once(child, 'message') as Promise<[PeakReport]>;
   await send({ kind: 'play', mode, sessions, following: following.slice(0, FOLLOWING_ENTRIES) });

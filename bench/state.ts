@@ -117,7 +117,8 @@ async function measureServing(history: readonly IContent[]): Promise<{
         sent = await compact(list, CALL);
       });
     });
-    if (store !== undefined) check(JSON.stringify(sent) === last, 'a fresh process sends the same');
+    if (store !== undefined)
+      check(JSON.stringify(sent) === last, 'a fresh process sent something else');
     return { cpuMs, pauseMs };
   };
   const reads: number[] = [];
@@ -158,7 +159,7 @@ async function readCheckAndHash(list: readonly MessageParam[]): Promise<void> {
   const digest = new HistoryDigest();
   for (const entry of entries) digest.add(entry);
   await inTurns(digest.settleInSlices());
-  check(digest.digests.entries === entries.length, 'all entries are hashed');
+  check(digest.digests.entries === entries.length, 'not all entries were hashed');
 }
 
 interface ServingTime {

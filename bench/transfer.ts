@@ -43,7 +43,7 @@ export async function measureTransfer({ sizes }: ScopeContext): Promise<ScopeRes
         const base = { revision: run, length: history.length };
         const { busyMs, wallMs } = await timeThread(async () => {
           const { plan } = await offload.optimize(history, base, CONFIG);
-          check(isDeepStrictEqual(plan, expected), 'the plan of the worker is another one');
+          check(isDeepStrictEqual(plan, expected), 'the plan of the worker differs');
         });
         if (run === 0) continue;
         busy.push(busyMs);

@@ -73,7 +73,7 @@ async function measureTurns(
     session.history.addAll(following.slice(next, next + ENTRIES_PER_TURN));
     next += ENTRIES_PER_TURN;
     await session.ensureCompressionBeforeSend(`turn ${next}`);
-    check(!session.densityDirty, 'the window left something unseen');
+    check(!session.densityDirty, 'the window left the history dirty');
   };
   for (let at = 0; at < turns; at += 1) {
     const time = await timeThread(turn);

@@ -57,7 +57,7 @@ export class TurnPlayer {
     const startedAt = performance.now();
     await this.#session.ensureCompressionBeforeSend(`turn ${this.#next}`);
     const wallMs = performance.now() - startedAt;
-    check(!this.#session.densityDirty, 'the window left something unseen');
+    check(!this.#session.densityDirty, 'the window left the history dirty');
     return wallMs;
   }
 
