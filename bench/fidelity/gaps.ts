@@ -9,7 +9,7 @@ export function gapsOf(entries: readonly IContent[]): readonly number[] {
   let asked: number | undefined;
   entries.forEach((entry, index) => {
     if (!isAnswer(entry)) return;
-    // A request is made when its last entry arrives. The answer's timestamp is later by the time of the call.
+    // A request is made when its last entry arrives. The answer's timestamp is later by the duration of the call.
     const at = entries[index - 1]?.metadata?.timestamp ?? entries[index]?.metadata?.timestamp;
     gaps.push(asked === undefined || at === undefined ? 0 : Math.max(0, at - asked));
     asked = at ?? asked;

@@ -11,7 +11,7 @@ export interface GatewayVitals {
   readonly peakBytes: number;
 }
 
-/** The sampling interval: a timer's own delay. */
+/** The sampling interval, which every measured delay includes. */
 const RESOLUTION_MS = 1;
 
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

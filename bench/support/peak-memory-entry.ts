@@ -90,7 +90,7 @@ async function playSessions({
   for (let turn = 0; turn * ENTRIES_PER_TURN < following.length; turn += 1) {
     await players[0]?.turn();
   }
-  // Requests that do not fit the pool's queue are counted on this thread, and are not failures of resident mode.
+  // In other modes, requests that do not fit the pool's queue are counted on this thread, which counts as failures.
   if (mode === 'resident') checkNoFailures(compactor);
   const sum = (valueOf: (session: Session) => number): number =>
     sessions.reduce((total, session) => total + valueOf(session), 0);

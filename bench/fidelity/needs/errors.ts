@@ -15,7 +15,7 @@ const FAILURE_LINE =
 const EXIT_CODE = /(?:\bexit(?:ed with)? code:?\s*|<returncode>|"exit_code":\s*)(-?\d+)/i;
 /** The code is within this many characters of the start or end. */
 const EXIT_CODE_REACH = 400;
-/** The lines of an error that have to be in view: the first that mention a failure, else the last. */
+/** At most this many lines of an error have to be in view: the first that mention a failure, else the last. */
 const MAX_LINES = 5;
 /** Parts that change a command's output but not what it runs. */
 const DECORATION = /^\s*cd\s+\S+\s*&&\s*|\s*2>&1|\s*\|\s*(?:tail|head)\b[^|]*$/g;
