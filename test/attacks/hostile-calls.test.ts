@@ -12,7 +12,7 @@ import { HOSTILE_VALUES, hostilePlacements } from '../support/hostile-values.js'
 import type { HostileValue } from '../support/hostile-values.js';
 import { runs } from '../support/scale.js';
 import { ADAPTER_SAMPLES } from './adapter-samples.js';
-import { isMeant, spread, tellOf, watchForChanges } from './refusals.js';
+import { isMeant, spread, describeError, watchForChanges } from './refusals.js';
 
 const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
 afterAll(() => compactor.close());
@@ -43,7 +43,7 @@ async function attack(
   try {
     await take(value);
   } catch (error) {
-    expect(isMeant(error) || isOfCorpus(error), `${name}: ${tellOf(error)}`).toBe(true);
+    expect(isMeant(error) || isOfCorpus(error), `${name}: ${describeError(error)}`).toBe(true);
     isRefused = true;
   }
   assertUnchanged();

@@ -8,7 +8,7 @@ import { HOSTILE_VALUES, hostilePlacements } from '../support/hostile-values.js'
 import { runs } from '../support/scale.js';
 import { ADAPTER_SAMPLES } from './adapter-samples.js';
 import type { AdapterSample, Compact } from './adapter-samples.js';
-import { isMeant, spread, tellOf, watchForChanges } from './refusals.js';
+import { isMeant, spread, describeError, watchForChanges } from './refusals.js';
 
 const compactor = createCompactor({
   offload: 'inline',
@@ -70,7 +70,7 @@ describe.each(ADAPTER_SAMPLES)('messages of $name', (sample) => {
         const compacted = await compact(messages);
         expect(compacted.at(-1), name).toBe((messages as unknown[]).at(-1));
       } catch (error) {
-        expect(isMeant(error), `${name}: ${tellOf(error)}`).toBe(true);
+        expect(isMeant(error), `${name}: ${describeError(error)}`).toBe(true);
         expect((error as Error).message, name).toMatch(NAMED);
         refused += 1;
       }

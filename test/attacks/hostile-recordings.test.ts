@@ -13,7 +13,7 @@ import { CtxfoldError } from '../../src/shared/errors.js';
 import { pairingFaults, readChunks } from '../main/formats/reading.js';
 import { HOSTILE_VALUES, placesOf, withValueAt } from '../support/hostile-values.js';
 import { runs } from '../support/scale.js';
-import { spread, tellOf } from './refusals.js';
+import { spread, describeError } from './refusals.js';
 
 const FIXTURES = new URL('../fixtures/transcripts/', import.meta.url);
 
@@ -85,7 +85,7 @@ async function assertSound(name: string, text: string, format?: TranscriptFormat
     });
   } catch (error) {
     const isMeant = error instanceof CtxfoldError;
-    expect(isMeant, `${name}: ${tellOf(error)}`).toBe(true);
+    expect(isMeant, `${name}: ${describeError(error)}`).toBe(true);
   }
 }
 
@@ -175,7 +175,9 @@ describe('loadProfile', () => {
       try {
         expect(Object.getPrototypeOf(await loadProfile(file)), name).toBe(Object.prototype);
       } catch (error) {
-        expect(error, `${name}: ${tellOf(error)}`).toMatchObject({ code: 'PROFILE_UNREADABLE' });
+        expect(error, `${name}: ${describeError(error)}`).toMatchObject({
+          code: 'PROFILE_UNREADABLE',
+        });
         const { cause } = error as Error;
         const isAccident = /Cannot read|is not a function|is not iterable/.test(String(cause));
         expect(isAccident, name).toBe(false);

@@ -17,7 +17,7 @@ export function isMeant(error: unknown): error is Error {
 }
 
 /** How assertion messages show an error. */
-export function tellOf(error: unknown): string {
+export function describeError(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : typeof error;
 }
 

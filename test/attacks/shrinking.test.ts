@@ -44,7 +44,7 @@ function lastResult(history: readonly IContent[], config: DensityConfig = CONFIG
 const LEFT_OUT = /^\[… (\d+) lines as in read_file a\.ts(?:, from ".*")? …\]$/;
 
 /** Whether a result with its references expanded equals the original. */
-function isToldTrue(left: string, original: string, source: string): boolean {
+function isFaithful(left: string, original: string, source: string): boolean {
   const [lines, sourceLines] = [original.split('\n'), source.split('\n').join('\n')];
   let at = 0;
   for (const line of left.split('\n').slice(0, -1)) {
@@ -82,7 +82,7 @@ describe('a result that is to be shrunk', () => {
         if (left === original) return;
         shortened += 1;
         if (left.startsWith('[read_file: unchanged')) expect(source).toContain(original);
-        else expect(isToldTrue(left, original, source)).toBe(true);
+        else expect(isFaithful(left, original, source)).toBe(true);
       }),
       { numRuns: runs(3_000) },
     );

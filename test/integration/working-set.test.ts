@@ -73,7 +73,7 @@ function expectedOf(
 }
 
 /** Waits for a pass in the worker: a window does the work on this thread while the worker is behind. */
-async function passOnWorker(session: Session): Promise<void> {
+async function waitForWorkerPass(session: Session): Promise<void> {
   const passes = async (): Promise<number> => {
     session.history.add(humanText('go on'));
     await session.ensureCompressionBeforeSend('p', 0);
@@ -127,7 +127,7 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
       expected = expectedOf([...expected, ...added], choice, RULES);
       expect(session.history.getAll()).toEqual(expected);
     }
-    if (mode === 'resident') await passOnWorker(session);
+    if (mode === 'resident') await waitForWorkerPass(session);
     await session.close();
   });
 });

@@ -36,7 +36,7 @@ export interface NaiveUse {
 
 /** What a call does, by the tools of random histories. */
 export function naiveUse(name: string, parameters: unknown): NaiveUse {
-  if (speaksOfNoFile(name, parameters)) return unknownUse(parameters);
+  if (namesNoFile(name, parameters)) return unknownUse(parameters);
   switch (name) {
     case 'search_text':
       return { kind: 'search', files: [] };
@@ -102,7 +102,7 @@ function unknownUse(parameters: unknown): NaiveUse {
 const TOOLS_WITHOUT_FILES = ['search_text', 'run_shell_command', 'ask_user', 'load_skill'];
 
 /** Whether a tool that touches files was called with parameters, but none of them is one of its files. */
-function speaksOfNoFile(name: string, parameters: unknown): boolean {
+function namesNoFile(name: string, parameters: unknown): boolean {
   if (TOOLS_WITHOUT_FILES.includes(name)) return false;
   if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
     return false;
