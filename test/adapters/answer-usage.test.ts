@@ -1,5 +1,5 @@
-// Who sees the usage of each answer keeps requests within the window of a model that counts differently, beside
-// tools that are larger than they seem.
+// Adapters that see the usage of each answer keep requests within the window of a model that counts differently, with
+// tools that are larger than estimated.
 
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
@@ -18,7 +18,7 @@ import type { Compactor, Session } from '../../src/index.js';
 
 const [LIMIT, RATIO, TOOLS] = [80_000, 1.5, 27_000];
 
-/** Says that some words were said, and is told how many tokens the request had. */
+/** Sends a request of texts; `inputTokens` returns how many tokens the provider counts in it. */
 type Ask = (texts: readonly string[], inputTokens: () => number) => Promise<void>;
 type Open = (compactor: Compactor, options: AdapterOptions) => Ask;
 
@@ -56,7 +56,7 @@ const sdkModel =
     };
   };
 
-/** A run of one step for each question: no run is told the usage of another by its steps. */
+/** One run of one step per question: no run sees the usage of another in its steps. */
 const sdkRuns =
   (isStreamed: boolean): Open =>
   (compactor, options) => {
@@ -105,7 +105,7 @@ const anthropicFetch =
     };
   };
 
-/** What comes in pieces of 40 bytes: lines begin and end anywhere. */
+/** A stream in chunks of 40 bytes, which split lines anywhere. */
 function streamOf(events: readonly object[]): Response {
   const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
   const bytes = new TextEncoder().encode(`${text}data: [DONE]`);
@@ -209,7 +209,7 @@ async function play(open: Open, calls: number): Promise<readonly number[]> {
   return sent;
 }
 
-/** The same, each request in a process of its own. */
+/** Like `play`, with each request in its own process. */
 async function playFresh(
   open: Open,
   calls: number,
@@ -239,7 +239,7 @@ async function playFresh(
 
 describe('the usage of an answer', () => {
   it.each(Object.entries(WAYS).filter(([, open]) => open !== langchainEdit))(
-    'is known to the next process: %s',
+    'reaches the next process: %s',
     async (_, open) => {
       const sent = await playFresh(open, 20);
       expect(Math.max(...sent)).toBeLessThan(LIMIT);
@@ -251,24 +251,27 @@ describe('the usage of an answer', () => {
   it.each([
     ['nothing', 0, 5],
     ['all', 0.95, 0],
-  ])('tells each process that %s was read from the cache', async (_, share, missed) => {
-    const told: unknown[] = [];
-    const open = sdkModel(false, (total) => {
-      const cacheRead = Math.floor(share * total);
-      return { inputTokens: { total, cacheRead, cacheWrite: total - cacheRead } };
-    });
-    await playFresh(open, 6, (session) => session.on('cacheMissed', (miss) => told.push(miss)));
-    expect(told).toHaveLength(missed);
-  });
+  ])(
+    'tells each process when %s of the prompt was read from the cache',
+    async (_, share, missed) => {
+      const told: unknown[] = [];
+      const open = sdkModel(false, (total) => {
+        const cacheRead = Math.floor(share * total);
+        return { inputTokens: { total, cacheRead, cacheWrite: total - cacheRead } };
+      });
+      await playFresh(open, 6, (session) => session.on('cacheMissed', (miss) => told.push(miss)));
+      expect(told).toHaveLength(missed);
+    },
+  );
 
-  it.each(Object.entries(WAYS))('is known to the next call: %s', async (_, open) => {
+  it.each(Object.entries(WAYS))('reaches the next call: %s', async (_, open) => {
     const sent = await play(open, 20);
     expect(Math.max(...sent)).toBeLessThan(LIMIT);
     expect(Math.max(...sent)).toBeGreaterThan(0.75 * LIMIT);
     expect(sent.at(-1)).toBeLessThan(Math.max(...sent));
   });
 
-  /** A process of one conversation, and what takes the usage of its last answer. */
+  /** A process with one conversation; `report` takes the usage of its last answer. */
   function processOf(store: StateStore) {
     const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', store });
     onTestFinished(() => compactor.close());
@@ -294,7 +297,7 @@ describe('the usage of an answer', () => {
     for (let turn = 0; turn < 20; turn += 1) await nextTurn();
   }
 
-  it('is not saved over what another process has made of another branch', async () => {
+  it('does not overwrite the state that another process saved of another branch', async () => {
     const store = memoryStore();
     const [one, other, third] = [processOf(store), processOf(store), processOf(store)];
     await one.ask(LONG, 'Yes.', 'Go on.');
@@ -307,7 +310,7 @@ describe('the usage of an answer', () => {
   });
 
   it.each([
-    ['is saved right behind the answer, while the compactor closes', true, 2],
+    ['is saved while the compactor closes', true, 2],
     ['is not saved once the compactor is closed', false, 1],
   ])('%s', async (_, isClosing, expected) => {
     const memory = memoryStore();
@@ -330,7 +333,7 @@ describe('the usage of an answer', () => {
     expect(saves).toBe(expected);
   });
 
-  it('is not what a provider reports that has run tools itself', async () => {
+  it('is not learned if the provider has run tools itself', async () => {
     const learned: unknown[] = [];
     const compactor = createCompactor({ offload: 'inline' });
     onTestFinished(() => compactor.close());

@@ -1,5 +1,5 @@
-// What `costs()` says and what providers bill, and why requests missed a cache, over recorded sessions with gaps, through the
-// real SDKs.
+// Compares `costs()` with what providers bill, and the reported causes of cache misses with the real ones, over recorded
+// sessions with gaps, through the real SDKs.
 
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
@@ -18,24 +18,24 @@ import { claudeBlocks, recordedEntries, responseItems } from '../support/recorde
 
 const FILE = 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl';
 const MINUTE = 60_000;
-/** The same object in each call, as a host has it. */
+/** The same object in each call, as hosts pass it. */
 const GO = { role: 'user', content: 'Go.' };
 const SYSTEM = 'Be careful.';
-/** Results leave early, so that a short session has edits as well. */
+/** Removes results early, so that a short session has edits as well. */
 const EAGER = { ...DEFAULT_WORKING_SET, freeTokens: 0, readCalls: 3, outputCalls: 1 };
 
 interface Played {
   readonly session: Session;
   readonly provider: CachingProvider;
-  /** The same, sent as it is. */
+  /** The same session, sent unedited. */
   readonly without: CachingProvider;
-  /** Causes that the session was told of, and those that there were. */
-  readonly told: readonly string[];
+  /** Causes of cache misses that the session reported. */
+  readonly reported: readonly string[];
 }
 
 type Send = (parts: readonly IContent[], system: string) => Promise<void>;
 
-/** Every ninth call comes so many minutes after the one before, others after ten seconds. */
+/** Every ninth call comes `gapMinutes` after the one before, the others after ten seconds. */
 async function play(
   entries: readonly IContent[],
   gapMinutes: number,
@@ -48,7 +48,7 @@ async function play(
     if (entry.speaker !== 'ai') continue;
     calls += 1;
     clock.nowMs += calls % 9 === 0 ? gapMinutes * MINUTE : 10_000;
-    // Once the host has another system text.
+    // The host changes its system text once.
     await send(entries.slice(0, at), changesSystem && calls > 14 ? `${SYSTEM}Be brief.` : SYSTEM);
   }
 }
@@ -82,7 +82,7 @@ async function playClaude(
   const [provider, without] = providers;
   const ttlMs = ttl === '1h' ? 60 * MINUTE : 5 * MINUTE;
   let session: Session | undefined;
-  const told: string[] = [];
+  const reported: string[] = [];
   const request = (messages: readonly unknown[], head: string) => ({
     ...{ head, ttlMs },
     parts: messages.map((message) =>
@@ -108,7 +108,7 @@ async function playClaude(
         density: { workingSet: EAGER },
         onSession: (made) => {
           session = made;
-          made.on('cacheMissed', ({ cause }) => told.push(cause));
+          made.on('cacheMissed', ({ cause }) => reported.push(cause));
         },
       }),
     ],
@@ -138,7 +138,7 @@ async function playClaude(
       });
     },
   );
-  return { session: session!, provider, without, told };
+  return { session: session!, provider, without, reported };
 }
 
 async function playGpt(gapMinutes: number, changesSystem: boolean): Promise<Played> {
@@ -146,7 +146,7 @@ async function playGpt(gapMinutes: number, changesSystem: boolean): Promise<Play
   const { clock, compactor, providers } = open(model);
   const [provider, without] = providers;
   let session: Session | undefined;
-  const told: string[] = [];
+  const reported: string[] = [];
   const request = (items: readonly unknown[], head: string) => {
     return { head, ttlMs: 30 * MINUTE, parts: items.map((item) => JSON.stringify(item)) };
   };
@@ -166,7 +166,7 @@ async function playGpt(gapMinutes: number, changesSystem: boolean): Promise<Play
     density: { workingSet: EAGER },
     onSession: (made) => {
       session = made;
-      made.on('cacheMissed', ({ cause }) => told.push(cause));
+      made.on('cacheMissed', ({ cause }) => reported.push(cause));
     },
   });
   let answer: unknown;
@@ -183,10 +183,10 @@ async function playGpt(gapMinutes: number, changesSystem: boolean): Promise<Play
       answer = await client.responses.create({ model, instructions, input });
     },
   );
-  return { session: session!, provider, without, told };
+  return { session: session!, provider, without, reported };
 }
 
-/** Of all requests but the last, whose usage nobody has heard of yet. */
+/** The causes for all requests but the last, whose usage has not been reported yet. */
 function missesOf(billed: readonly Billed[]): readonly string[] {
   return billed.slice(0, -1).flatMap(({ missed }) => missed ?? []);
 }
@@ -199,7 +199,7 @@ const CASES: readonly [string, (changesSystem: boolean) => Promise<Played>][] = 
 
 describe('costs', () => {
   it.each(CASES)(
-    'are what the provider bills, as far as tokens are estimates: %s',
+    'are what the provider bills, as far as estimates of tokens go: %s',
     async (_, start) => {
       const { session, provider, without } = await start(false);
       const { dollars } = session.costs();
@@ -213,8 +213,8 @@ describe('costs', () => {
 
 describe('cacheMissed', () => {
   it.each(CASES)('tells why the provider missed its cache: %s', async (_, start) => {
-    const { provider, told } = await start(true);
-    expect(told).toEqual(missesOf(provider.billed));
-    expect(told).toContain('changed-request');
+    const { provider, reported } = await start(true);
+    expect(reported).toEqual(missesOf(provider.billed));
+    expect(reported).toContain('changed-request');
   });
 });

@@ -1,5 +1,5 @@
-// Recorded sessions through the adapters, against providers that bind reasoning to what stands before it: nothing is refused
-// and nothing dropped, and all the same edits land. `npm run bound-reasoning` plays whole folders.
+// Recorded sessions through the adapters, with providers that bind reasoning to its prefix: nothing is refused or dropped,
+// and edits still land. `npm run bound-reasoning` plays whole folders.
 
 import { describe, expect, it } from 'vitest';
 
@@ -12,9 +12,9 @@ const FILES = [
   'codex/jdx-mise__71-b56c467073-0.jsonl',
 ] as const;
 
-describe('a provider that binds reasoning to what stands before it', () => {
+describe('a provider that binds reasoning to its prefix', () => {
   it.each(sample(FILES, 1))(
-    'refuses nothing of %s as Claude does, and edits land',
+    'refuses no request of %s if it refuses like Claude, and edits land',
     async (file) => {
       const entries = await recordedEntries(file, 90);
       for (const edits of ['auto', 'append-only'] as const) {
@@ -26,7 +26,7 @@ describe('a provider that binds reasoning to what stands before it', () => {
     },
   );
 
-  it.each(sample(FILES, 1))('drops nothing of %s as GPT-6.2 does', async (file) => {
+  it.each(sample(FILES, 1))('drops no reasoning of %s if it drops like GPT-6.2', async (file) => {
     const entries = await recordedEntries(file, 90);
     for (const edits of ['auto', 'append-only'] as const) {
       const { requests, broken } = await playGpt(entries, 'gpt-6.2-sol', edits);
@@ -35,7 +35,7 @@ describe('a provider that binds reasoning to what stands before it', () => {
     }
   });
 
-  it('would refuse or drop what lands by other policies', async () => {
+  it('would refuse or drop reasoning under other policies', async () => {
     const entries = await recordedEntries(FILES[0], 90);
     const { broken } = await playClaude(entries, 'every-turn', 'keep');
     expect(broken).toBeGreaterThan(0);

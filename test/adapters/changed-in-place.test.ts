@@ -1,5 +1,5 @@
-// Callers that change messages which they have passed already: cache marks that move within them are sent where they stand now,
-// and after parts were taken out of them no call lacks its result.
+// Callers that mutate messages which they have passed before: moved cache marks are sent at their present places, and after
+// parts were removed every call still has its result.
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -29,7 +29,7 @@ function partsOf(messages: readonly { readonly content: unknown }[]): (object & 
   return messages.flatMap(({ content }) => (Array.isArray(content) ? (content as object[]) : []));
 }
 
-/** A command, whose output becomes a placeholder later. */
+/** A command whose output later becomes a placeholder. */
 function command(number: number): MessageParam[] {
   const id = `toolu_${number}`;
   return [
@@ -45,7 +45,7 @@ function command(number: number): MessageParam[] {
 }
 
 describe('cache marks that a caller moves within its messages', () => {
-  it.each(['results', 'texts'])('are sent where they stand now, on %s', async (kind) => {
+  it.each(['results', 'texts'])('are sent at their present places, on %s', async (kind) => {
     const compact = messageCompactor(openCompactor(), OPTIONS);
     const messages = [ask('Fix a.ts.')];
     let edited = 0;
@@ -65,7 +65,7 @@ describe('cache marks that a caller moves within its messages', () => {
     expect(edited).toBeGreaterThan(30);
   });
 
-  it('are put on an edited message that had none, and leave it again', async () => {
+  it('are added to an edited message that had none, and removed again', async () => {
     const compact = messageCompactor(openCompactor(), OPTIONS);
     const messages = [ask('Fix a.ts.')];
     for (let number = 0; number < 40; number += 1) messages.push(...command(number));
@@ -80,7 +80,7 @@ describe('cache marks that a caller moves within its messages', () => {
     expect(await compact(messages)).toEqual(before);
   });
 
-  it('are those of whole messages, too', async () => {
+  it('are followed on whole messages, too', async () => {
     const compact = sdkCompactor<SdkMessage>(openCompactor(), OPTIONS);
     const messages: (SdkMessage & { providerOptions?: object })[] = [sdkText('Go.')];
     let edited = 0;
@@ -120,7 +120,7 @@ function withText(part: SdkPart): SdkPart {
   return part.type === 'tool-call' ? part : Object.assign({ ...part }, { text: 'I look.' });
 }
 
-describe('messages that a caller takes parts out of', () => {
+describe('messages that a caller removes parts of', () => {
   it.each(['throw', 'send-uncompacted'] as const)(
     'are valid with onError %s, and are compacted',
     async (onError) => {
@@ -141,7 +141,7 @@ describe('messages that a caller takes parts out of', () => {
     },
   );
 
-  it('continue in one session if it has a name', async () => {
+  it('continue in one session if the conversation has a name', async () => {
     const compact = sdkCompactor<SdkMessage>(openCompactor(), OPTIONS);
     const messages = [sdkText('Go.')];
     for (let number = 0; number < 12; number += 1) {

@@ -1,5 +1,5 @@
-// What a request begins with when only messages that the provider needs unchanged are left in front: generated conversations in each
-// format, with windows so small that neither words of the user nor a note remain.
+// How a request begins when only messages that must be sent unchanged are left at its start: generated conversations in each
+// format, with windows too small for the user's words or a note.
 
 import * as fc from 'fast-check';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
@@ -97,7 +97,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   words: fc.constantFrom(3, 30, 300),
 });
 
-/** Plays a conversation, and returns what each request began with, and how it went on if its messages were carried on. */
+/** Plays a conversation; returns the beginning of each request, and of the next one if that continues from the sent messages. */
 async function openings(
   { compactor: create, user, exchange, roleOf }: Talk<never>,
   turns: readonly Turn[],
@@ -127,7 +127,7 @@ async function openings(
 }
 
 describe.each(Object.entries(TALKS))('a request of %s', (_, talk) => {
-  it('begins with the user, whatever is left in front', async () => {
+  it('begins with a user message, whatever is left at its start', async () => {
     const strategies = fc.constantFrom<CompressionStrategyName[]>(
       'high-density',
       'top-down-truncation',

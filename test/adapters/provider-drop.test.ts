@@ -1,4 +1,4 @@
-// What a provider has compacted at a threshold of its own, in the messages of each SDK that can hold it.
+// Compactions that a provider made at its own threshold, in the messages of each SDK that can hold them.
 
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
@@ -54,18 +54,21 @@ const TALKS: readonly (readonly [string, Send, (isWhole: boolean) => readonly un
 ]; // prettier-ignore
 
 describe("a provider's own compaction", () => {
-  it.each(TALKS)('takes what stands before it out of messages of %s', async (_, send, talk) => {
-    const compactor = createCompactor({
-      offload: 'inline',
-      tokenizer: 'estimate',
-      preset: 'specification',
-    });
-    onTestFinished(() => compactor.close());
-    const whole = talk(true);
-    const sent = await send(compactor, whole as never);
-    expect(sent).toHaveLength(2);
-    expect(sent.every((message) => whole.includes(message))).toBe(true);
-    const failed = talk(false);
-    expect(await send(compactor, failed as never)).toEqual(failed);
-  });
+  it.each(TALKS)(
+    'replaces the messages in front of it, in messages of %s',
+    async (_, send, talk) => {
+      const compactor = createCompactor({
+        offload: 'inline',
+        tokenizer: 'estimate',
+        preset: 'specification',
+      });
+      onTestFinished(() => compactor.close());
+      const whole = talk(true);
+      const sent = await send(compactor, whole as never);
+      expect(sent).toHaveLength(2);
+      expect(sent.every((message) => whole.includes(message))).toBe(true);
+      const failed = talk(false);
+      expect(await send(compactor, failed as never)).toEqual(failed);
+    },
+  );
 });

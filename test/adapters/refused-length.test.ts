@@ -1,5 +1,5 @@
-// A model that counts more tokens than is known of it: what its provider refuses as too long is compacted further and sent again,
-// and the caller does not see that, in each adapter that makes the calls. With one that does not, the next call is taken.
+// A model that counts more tokens than the estimate. Adapters that make the calls compact a prompt that is refused as too long
+// further and send it again, unseen by the caller. With adapters that do not make the calls, the next call is accepted.
 
 import Anthropic from '@anthropic-ai/sdk';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
@@ -23,7 +23,7 @@ const LIMIT = 24_000;
 const CALLS = length(40);
 const NAME = 'my-model';
 
-/** How a provider refuses a prompt of so many tokens. */
+/** The message with which a provider refuses a prompt of `tokens` tokens. */
 type Refuse = (tokens: number) => string;
 
 const REFUSALS: readonly (readonly [name: string, refuse: Refuse])[] = [
@@ -35,10 +35,10 @@ const REFUSALS: readonly (readonly [name: string, refuse: Refuse])[] = [
   ['names no number', () => 'Your input exceeds the context window of this model.'],
 ];
 
-/** Counts a token for every character, which is more than the compactor estimates. */
+/** Counts one token per character, which is more than the compactor estimates. */
 class DenseProvider {
   readonly #refuse: Refuse;
-  /** By request, whether it was refused. */
+  /** For each request, whether it was refused. */
   readonly requests: boolean[] = [];
 
   constructor(refuse: Refuse) {
@@ -106,7 +106,7 @@ const overAiSdk =
     };
   };
 
-/** A run of one step for each call. The SDK makes the call, so one that is refused fails its run, and the next run is taken. */
+/** One run of one step per call. The SDK makes the call, so a refusal fails its run, and the next run is accepted. */
 const overPrepareStep =
   (kind: 'Generate' | 'Stream'): StartAgent =>
   (provider, compactor) => {
@@ -227,7 +227,7 @@ describe('a prompt that is too long', () => {
   );
 
   it.each(WAYS)(
-    'over %s is refused all the same if the provider says something else',
+    'over %s is not sent again if the provider refuses it for another reason',
     async (_way, start) => {
       await expect(play(start, () => 'no such model')).rejects.toThrow('no such model');
     },
@@ -244,7 +244,7 @@ const FAILED = {
   },
 };
 
-/** Sends a prompt of texts, and returns whether the provider took it: it says so in a stream that has begun. */
+/** Sends a prompt of texts; returns whether the provider accepted it, which it says in a stream that has begun. */
 type Ask = (texts: readonly string[]) => Promise<boolean>;
 
 function streamedParts(isTaken: boolean): readonly object[] {
@@ -325,7 +325,7 @@ function takes(provider: DenseProvider, prompt: unknown): boolean {
 }
 
 it.each(Object.entries(STREAMED))(
-  'is made shorter in the next call where an answer had begun when it was refused, over %s',
+  'a prompt that is refused after its answer began is made shorter in the next call, over %s',
   async (_, open) => {
     await using compactor = createCompactor({
       ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: LIMIT },
@@ -337,7 +337,7 @@ it.each(Object.entries(STREAMED))(
       const words = Array.from({ length: 60 }, (_word, at) =>
         Math.sin(call * 60 + at).toString(36),
       );
-      // Whoever is refused sends the same once more.
+      // A caller that was refused sends the same once more.
       if (!(await ask(texts))) expect(await ask(texts)).toBe(true);
       texts.push(words.join(' '), 'Go on.');
     }
@@ -346,7 +346,7 @@ it.each(Object.entries(STREAMED))(
 );
 
 it.each(WAYS.filter(([way]) => !way.includes('next run')))(
-  'over %s is refused to the caller, after one request, if nothing of it can be made shorter',
+  'over %s, the caller gets the refusal after one request if nothing can be made shorter',
   async (_way, start) => {
     await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
     const refused: string[] = [];
@@ -360,7 +360,7 @@ it.each(WAYS.filter(([way]) => !way.includes('next run')))(
   },
 );
 
-it('is not cut to nothing if it was refused for the room of its answer', async () => {
+it('a prompt that was refused for the length of its answer is not shortened', async () => {
   const message = `maximum context length is ${LIMIT} tokens. However, you requested 30600 tokens (600 in the messages, 30000 in the completion).`;
   await using compactor = createCompactor({
     ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: LIMIT },
@@ -387,7 +387,7 @@ it.each([
   [14_000, 1.2, 3],
   [18_000, 1.5, 5],
 ])(
-  'of %i tokens is made to fit by a process that has not sent it, and no more than that',
+  'a refused prompt of %i tokens is shortened just enough by a process that has not sent it',
   async (tokens, least, most) => {
     const store = memoryStore();
     const messages: { role: 'user' | 'assistant'; content: string }[] = [];
@@ -418,7 +418,7 @@ it.each([
   },
 );
 
-it('teaches, by the usage of what is sent after it, how the model counts', async () => {
+it('the usage of requests after a refusal teaches how the model counts', async () => {
   await using compactor = createCompactor({ offload: 'inline', contextLimit: LIMIT });
   const compact = messageCompactor(compactor, { onError: 'throw' });
   const messages: Anthropic.MessageParam[] = [];

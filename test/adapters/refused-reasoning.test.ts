@@ -1,5 +1,5 @@
-// Reasoning that is bound to messages as they were sent without ctxfold: the provider refuses it once, and the caller does not see
-// that, in each adapter that makes the calls.
+// Reasoning that is bound to messages as they were sent without ctxfold: in each adapter that makes the calls, the provider
+// refuses it once, unseen by the caller.
 
 import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
@@ -20,18 +20,18 @@ const REFUSAL =
   'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set ' +
   '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
 const CALLS = length(60);
-/** From which of them on it is compacted: early, and after some turns. */
+/** The calls at which compaction begins: early, and after some turns. */
 const BEGINS = [5, 12, 23].filter((call) => call < CALLS - 5);
 
-/** A provider that is sent messages of any form, in which a text that begins with `seal-` signs reasoning. */
+/** A provider for messages of any format, in which a text that begins with `seal-` is the signature of reasoning. */
 class BindingProvider {
   readonly #seals = new ReasoningSeals();
   readonly #refusal: string;
-  /** Calls of which a request was refused. */
+  /** Calls with a refused request. */
   readonly refused: number[] = [];
   call = 0;
   refusesAll = false;
-  /** How much reasoning the last answer was made from. */
+  /** Number of reasoning parts in the last request. */
   sealsInFront = 0;
 
   constructor(refusal: string) {
@@ -52,7 +52,7 @@ class BindingProvider {
   }
 }
 
-/** An agent over one adapter, or over none. */
+/** An agent with one adapter, or without. */
 interface Agent {
   /** Calls the model with all messages so far, and takes its answer. */
   readonly call: (isCompacted: boolean) => Promise<void>;
@@ -103,7 +103,7 @@ const overAnthropic: StartAgent = (provider, compactor) => {
   };
 };
 
-/** A provider of the AI SDK: how it returns a seal, and what it sends of an assistant's message. */
+/** A provider of the AI SDK: how it returns a seal, and which parts of an assistant's message it sends. */
 interface AiProvider {
   readonly provider: string;
   readonly modelId: string;
@@ -120,7 +120,7 @@ const ANTHROPIC: AiProvider = {
   sent: (content) => content,
 };
 
-/** It knows nothing of the model. */
+/** Its model ID does not tell the model. */
 const BEDROCK_PROFILE: AiProvider = {
   ...ANTHROPIC,
   provider: 'amazon-bedrock',
@@ -128,7 +128,7 @@ const BEDROCK_PROFILE: AiProvider = {
   options: (signature) => ({ bedrock: { signature } }),
 };
 
-/** Sends reasoning as the first call has it, else as the first reasoning part has it. */
+/** Sends the reasoning that the first call carries, or else that of the first reasoning part. */
 const OPEN_ROUTER: AiProvider = {
   provider: 'openrouter.chat',
   modelId: 'anthropic/claude-opus-5.5',
@@ -233,7 +233,7 @@ interface Played {
   readonly messages: readonly unknown[];
 }
 
-/** Plays calls of which each reads nearly what another one has read; compacted from one of them on. */
+/** Plays calls with nearly equal results, compacted from the call `begins` on. */
 async function play(
   start: StartAgent,
   begins: number,
@@ -274,7 +274,7 @@ describe.each([
   ['the AI SDK and OpenRouter', overAiSdk('Generate', OPEN_ROUTER)],
   ['LangChain', overLangChain],
 ] as const)('a conversation over %s', (_, start) => {
-  it('that is compacted from some call on is refused once, which its caller does not see', async () => {
+  it('that is compacted from some call on is refused once, unseen by its caller', async () => {
     const played = await Promise.all(BEGINS.map((begins) => play(start, begins)));
     for (const { refused, messages } of played) {
       expect(refused.length).toBeLessThanOrEqual(1);
@@ -283,11 +283,11 @@ describe.each([
     expect(played.flatMap(({ refused }) => refused)).not.toEqual([]);
   });
 
-  it('that is compacted from the start has nothing refused', async () => {
+  it('that is compacted from the start is never refused', async () => {
     expect((await play(start, 0)).refused).toEqual([]);
   });
 
-  it('goes on in a process that does not know of the edits, and sends what was given', async () => {
+  it('continues in a process that does not know the edits, and sends the given messages', async () => {
     const provider = new BindingProvider(REFUSAL);
     const options = { offload: 'inline', tokenizer: 'estimate', contextLimit: 3_000 } as const;
     const settings = { 'compression.strategy': 'top-down-truncation' } as const;
@@ -304,7 +304,7 @@ describe.each([
     expect(provider.refused).toEqual([12]);
   });
 
-  it('has nothing refused when its host changes an earlier result', async () => {
+  it('is not refused when its host changes an earlier result', async () => {
     const provider = new BindingProvider(REFUSAL);
     await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
     const agent = start(provider, compactor);
@@ -322,20 +322,20 @@ describe.each([
     expect(provider.sealsInFront).toBeGreaterThan(3);
   });
 
-  it('gets any other refusal as it is', async () => {
+  it('passes on any other refusal', async () => {
     const playing = play(start, 12, { refusal: 'Invalid `signature` in `thinking` block' });
     await expect(playing).rejects.toThrow('Invalid `signature`');
   });
 });
 
-it('is refused once by a model whose name tells nothing', async () => {
+it('a conversation with a model of unknown name is refused once', async () => {
   const { refused } = await play(overAiSdk('Generate', BEDROCK_PROFILE), 0, {
     contextLimit: 3_000,
   });
   expect(refused).toHaveLength(1);
 });
 
-it('repeats nothing in which compacting can change nothing', async () => {
+it('a refused request is not repeated if compacting would not change it', async () => {
   const provider = new BindingProvider(REFUSAL);
   await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
   const agent = overAnthropic(provider, compactor);

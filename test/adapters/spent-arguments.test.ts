@@ -1,4 +1,4 @@
-// Texts of writes that are spent, in the messages of each SDK: they leave, and the calls stay whole.
+// Arguments of writes that are no longer needed, in the messages of each SDK: their texts are removed, and the calls stay valid.
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
@@ -29,7 +29,7 @@ const EDIT = { file_path: '/w/a.ts', old_string: REPLACED, new_string: 'const af
 const EDITED = { ...EDIT, old_string: LEFT_OUT };
 
 describe('a call whose edit has replaced its text', () => {
-  it('is sent to Anthropic without that text, and whole', async () => {
+  it('is sent to Anthropic without that text', async () => {
     const call = (input: unknown) => ({
       role: 'assistant' as const,
       content: [{ type: 'tool_use' as const, id: 'c1', name: 'Edit', input }],
@@ -44,7 +44,7 @@ describe('a call whose edit has replaced its text', () => {
     expect(sent).toEqual([given[0], call(EDITED), ...rest]);
   });
 
-  it('keeps it where the edit has failed', async () => {
+  it('keeps the text if the edit failed', async () => {
     const given: MessageParam[] = [
       { role: 'user', content: 'Fix it.' },
       {
@@ -61,7 +61,7 @@ describe('a call whose edit has replaced its text', () => {
     expect(await anthropicCompactor(compactor, OPTIONS)(given)).toEqual(given);
   });
 
-  it('is sent by the AI SDK', async () => {
+  it('is sent without it by the AI SDK', async () => {
     const call = (input: unknown): ModelMessage => ({
       role: 'assistant',
       content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'Edit', input }],
@@ -83,30 +83,33 @@ describe('a call whose edit has replaced its text', () => {
   it.each([
     [undefined, EDITED],
     ['signed', EDIT],
-  ])('is sent to Gemini, with the signature %s', async (thoughtSignature, args) => {
-    const call = (of: Record<string, unknown>) => ({
-      role: 'model',
-      parts: [
+  ])(
+    'is sent without it to Gemini if it is unsigned (signature: %s)',
+    async (thoughtSignature, args) => {
+      const call = (of: Record<string, unknown>) => ({
+        role: 'model',
+        parts: [
+          {
+            functionCall: { id: 'c1', name: 'Edit', args: of },
+            ...(thoughtSignature !== undefined && { thoughtSignature }),
+          },
+        ],
+      });
+      const rest = [
         {
-          functionCall: { id: 'c1', name: 'Edit', args: of },
-          ...(thoughtSignature !== undefined && { thoughtSignature }),
+          role: 'user',
+          parts: [{ functionResponse: { id: 'c1', name: 'Edit', response: { output: 'done' } } }],
         },
-      ],
-    });
-    const rest = [
-      {
-        role: 'user',
-        parts: [{ functionResponse: { id: 'c1', name: 'Edit', response: { output: 'done' } } }],
-      },
-      { role: 'model', parts: [{ text: 'Next.' }] },
-      { role: 'user', parts: [{ text: 'Go on.' }] },
-    ];
-    const given = [{ role: 'user', parts: [{ text: 'Fix it.' }] }, call(EDIT), ...rest];
-    const sent = await contentsCompactor(compactor, OPTIONS)(given);
-    expect(sent).toEqual([given[0], call(args), ...rest]);
-  });
+        { role: 'model', parts: [{ text: 'Next.' }] },
+        { role: 'user', parts: [{ text: 'Go on.' }] },
+      ];
+      const given = [{ role: 'user', parts: [{ text: 'Fix it.' }] }, call(EDIT), ...rest];
+      const sent = await contentsCompactor(compactor, OPTIONS)(given);
+      expect(sent).toEqual([given[0], call(args), ...rest]);
+    },
+  );
 
-  it('is sent to Chat Completions, its arguments as JSON', async () => {
+  it('is sent without it to Chat Completions, its arguments as JSON', async () => {
     const call = (parameters: unknown) => ({
       role: 'assistant' as const,
       content: null,
@@ -128,7 +131,7 @@ describe('a call whose edit has replaced its text', () => {
     expect(sent).toEqual([given[0], call(EDITED), ...rest]);
   });
 
-  it('is sent to Responses, its arguments as JSON', async () => {
+  it('is sent without it to Responses, its arguments as JSON', async () => {
     const call = (parameters: unknown) => ({
       type: 'function_call' as const,
       call_id: 'c1',
@@ -145,7 +148,7 @@ describe('a call whose edit has replaced its text', () => {
     expect(sent).toEqual([given[0], call(EDITED), ...rest]);
   });
 
-  it("is sent and counted as it is, where it is one of OpenAI's own tool for patches", async () => {
+  it("is sent and counted unchanged if it is a call of OpenAI's patch tool", async () => {
     const removed = REPLACED.split('\n').map((line) => `-${line}`);
     const diff = ['@@', ...removed, '+const after = 2;'].join('\n');
     const ids = { call_id: 'c1', status: 'completed' } as const;
@@ -167,7 +170,7 @@ describe('a call whose edit has replaced its text', () => {
 });
 
 describe('an agent that only writes', () => {
-  it('saves most of the files that it has written before, with the defaults', async () => {
+  it('saves most tokens of the files that it wrote earlier, by default', async () => {
     const compact = chatCompactor(compactor);
     const given: object[] = [{ role: 'user', content: 'Write the page again until it is good.' }];
     let sent: readonly unknown[] = given;
@@ -201,7 +204,7 @@ describe('a call of LangChain whose edit has replaced its text', () => {
     new HumanMessage('Go on.'),
   ];
 
-  it('is sent without that text, in each of its places, and counted so', async () => {
+  it('is sent without that text in every place of the message, and counted so', async () => {
     let session: Session | undefined;
     const onSession = (of: Session): void => void (session = of);
     const compact = langchainCompactor(compactor, { ...OPTIONS, onSession });
@@ -213,7 +216,7 @@ describe('a call of LangChain whose edit has replaced its text', () => {
     expect(session!.costs().sentTokens).toBe(short!.costs().sentTokens);
   });
 
-  it('is so in the state of an agent as well by a context edit, once', async () => {
+  it('loses that text in the state of an agent as well, by one context edit', async () => {
     const sessions: Session[] = [];
     const onSession = (of: Session): void => void sessions.push(of);
     await using own = createCompactor({ offload: 'inline' });

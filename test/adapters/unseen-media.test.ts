@@ -1,5 +1,5 @@
-// Results that the model was not sent yet, and that are more than a text: a shorter text would replace images, documents and
-// search results that it has never seen.
+// Results that the model has not been sent yet and that are more than text: a shorter text would replace images, documents and
+// search results that the model has never seen.
 
 import { ToolMessage, AIMessage, HumanMessage } from '@langchain/core/messages';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -95,7 +95,7 @@ function of(name: string): readonly [Compact, Talk, unknown] {
   return found;
 }
 
-describe('a result that was not sent yet', () => {
+describe('a result that has not been sent yet', () => {
   it.each([
     ['anthropic', 'an image', [TEXT, { type: 'image', source: BASE64 }]],
     [
@@ -117,7 +117,7 @@ describe('a result that was not sent yet', () => {
       ],
     ],
     ['aiSdk', 'an image', [TEXT, { type: 'image-data', data: 'QUJD', mediaType: 'image/png' }]],
-    ['aiSdk', 'what a provider alone knows', [TEXT, { type: 'custom', providerOptions: {} }]],
+    ['aiSdk', 'a custom part of a provider', [TEXT, { type: 'custom', providerOptions: {} }]],
     ['google', 'an image', [{ inlineData: { mimeType: 'image/png', data: 'QUJD' } }]],
     ['chat', 'an image', [TEXT, { type: 'image_url', image_url: { url: IMAGE } }]],
     [
@@ -129,7 +129,7 @@ describe('a result that was not sent yet', () => {
       ],
     ],
     ['langchain', 'an image', [TEXT, { type: 'image_url', image_url: { url: IMAGE } }]],
-  ])('%s: with %s, is sent as it came', async (name, _, content) => {
+  ])('%s: is sent unchanged if it holds %s', async (name, _, content) => {
     const [compact, talk] = of(name);
     const given = talk(content);
     const sent = await compact(given as never);
@@ -137,7 +137,7 @@ describe('a result that was not sent yet', () => {
     expect(sent.every((message, at) => message === given[at])).toBe(true);
   });
 
-  it.each(Object.keys(compacts))('%s: that is a text is shrunk', async (name) => {
+  it.each(Object.keys(compacts))('%s: is shrunk if it is a text', async (name) => {
     const [compact, talk, content] = of(name);
     const given = talk(content);
     const sent = await compact(given as never);
@@ -154,7 +154,7 @@ describe('a result that was not sent yet', () => {
     });
   });
 
-  it('stays as it was sent once its breakpoint has moved on, but for that', async () => {
+  it('is sent as before once its breakpoint has moved, except for the breakpoint', async () => {
     const [compact, talk] = of('anthropic');
     const mark = { cache_control: { type: 'ephemeral' } };
     const [marked] = (await compact(talk([{ ...TEXT, ...mark }]) as never)).slice(2);

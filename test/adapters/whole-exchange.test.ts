@@ -1,4 +1,4 @@
-// Sessions of agents that use a computer: each use is sent as it was, or has gone as a whole.
+// Sessions of agents that use a computer: each use is sent unchanged, or removed as a whole.
 
 import type { ModelMessage } from 'ai';
 import type OpenAI from 'openai';

@@ -1,5 +1,5 @@
-// That both versions of the AI SDK take what the adapter makes, by their own types. The checker of types runs
-// these tests; the runner has only to load them.
+// Both versions of the AI SDK accept the adapter by their own types. The type checker runs these tests; the test runner
+// only has to load them.
 
 import type * as six from 'ai';
 import type * as seven from 'ai-v7';

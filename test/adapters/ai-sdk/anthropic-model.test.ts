@@ -21,7 +21,7 @@ describe('describeModel', () => {
     [{ anthropic: { thinking: { type: 'adaptive' } } }, 'strip-after-first-edit'],
     [{ anthropic: { thinking: { type: 'adaptive', blockBinding: DROPS } } }, 'keep'],
     [undefined, 'strip-after-first-edit'],
-  ])('with the options %j of the provider decides for %s', (options, reasoning) => {
+  ])('with the provider options %j decides for %s', (options, reasoning) => {
     const model = { provider: 'anthropic.messages', modelId: 'claude-opus-5' };
     expect(describeModel(model, options)).toEqual({ modelName: model.modelId, reasoning });
   });
@@ -30,18 +30,21 @@ describe('describeModel', () => {
     [{ type: 'adaptive' }, 'strip-after-first-edit'],
     [{ type: 'enabled', budget_tokens: 1_024 }, 'keep'],
     [undefined, undefined],
-  ])('knows Claude behind a profile of Bedrock by the thinking %j', (thinking, reasoning) => {
-    const modelId = 'arn:aws:bedrock:us-east-1:1:application-inference-profile/a1';
-    const options = { bedrock: { additionalModelRequestFields: { thinking } } };
-    const described = describeModel({ provider: 'amazon-bedrock', modelId }, options);
-    expect(described).toEqual({ modelName: modelId, reasoning });
-    expect(describeModel({ provider: 'openai.responses', modelId: 'gpt-6' }, options)).toEqual({
-      modelName: 'gpt-6',
-      reasoning: undefined,
-    });
-  });
+  ])(
+    'recognizes Claude behind a Bedrock inference profile by its thinking option %j',
+    (thinking, reasoning) => {
+      const modelId = 'arn:aws:bedrock:us-east-1:1:application-inference-profile/a1';
+      const options = { bedrock: { additionalModelRequestFields: { thinking } } };
+      const described = describeModel({ provider: 'amazon-bedrock', modelId }, options);
+      expect(described).toEqual({ modelName: modelId, reasoning });
+      expect(describeModel({ provider: 'openai.responses', modelId: 'gpt-6' }, options)).toEqual({
+        modelName: 'gpt-6',
+        reasoning: undefined,
+      });
+    },
+  );
 
-  it('keeps the reasoning of models that only know budgets', () => {
+  it('keeps the reasoning of models whose thinking only has a budget', () => {
     const model = { provider: 'amazon-bedrock', modelId: 'us.anthropic.claude-sonnet-4-5' };
     expect(describeModel(model).reasoning).toBe('keep');
   });

@@ -1,4 +1,4 @@
-// A chat whose server rebuilds the messages of each request from UI messages, where users approve or deny some of the calls of a step.
+// A chat whose server rebuilds the messages of each request from UI messages. Users approve or deny some calls of a step.
 
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ const SCRIPT = [
   { text: 'Nothing.' },
 ];
 
-/** As a request of the client has the messages of a chat. */
+/** The messages of a chat as the client's request carries them. */
 const overTheWire = (messages: readonly UIMessage[]): UIMessage[] =>
   JSON.parse(JSON.stringify(messages)) as UIMessage[];
 
@@ -33,7 +33,7 @@ function userMessage(text: string): UIMessage {
   return { id: text, role: 'user', parts: [{ type: 'text', text }] };
 }
 
-/** Is shrunk before it is first sent: the padding goes. */
+/** A result that is shrunk before it is first sent: its padding is removed. */
 function numbered(path: string): string {
   const lines = Array.from(
     { length: 40 },
@@ -73,7 +73,7 @@ describe.each(SDK_VERSIONS)('results of approved calls in %s', (_, loaded) => {
       const sessions: Session[] = [];
       const options = { onSession: (session: Session): void => void sessions.push(session) };
       const isMiddleware = way === 'compactionMiddleware';
-      // Claude gets a denial in another way than an error.
+      // Claude is sent a denial in another form than an error.
       const plain = isMiddleware ? claude(provider) : chatModel(provider);
       const schema = sdk.jsonSchema<{ path: string }>({
         type: 'object',
@@ -134,7 +134,7 @@ describe('a result', () => {
   const result = { type: 'tool-result', toolCallId: 'c1', output: { type: 'text', value: 'ok' } };
   const providerOptions = { openai: { itemId: 'fc_1' } };
 
-  it('is known again with the options of its call, and no call is without them', () => {
+  it("is the same with or without a copy of its call's options; a call is not", () => {
     const copied = message('tool', { ...result, providerOptions });
     expect(isSame(copied, message('tool', result))).toBe(true);
     expect(isSame(message('tool', result), copied)).toBe(true);
@@ -167,7 +167,7 @@ describe('a denial', () => {
   const promptOf = (output: object): SdkMessage =>
     ({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', output }] }) as never;
 
-  it('keeps what a host says of it in other words', async () => {
+  it('is sent in the words that a host chose for it', async () => {
     const compact = messageCompactor<SdkMessage>(openCompactor());
     const messages: SdkMessage[] = [
       { role: 'user', content: 'Remove it.' },
@@ -190,7 +190,7 @@ describe('a denial', () => {
     expect(prompt).toEqual(copy);
   });
 
-  it('is sent as it is in a prompt where the provider asked for approval, and so does what is no denial', () => {
+  it('stays as it is in a prompt where the provider asked for approval, and so does any other error', () => {
     const providerOptions = { openai: { approvalId: 'ok1' } };
     const prompt = [
       promptOf({ type: 'execution-denied', reason: 'No.', providerOptions }),
@@ -199,7 +199,7 @@ describe('a denial', () => {
     expect(withDenialsAsErrors(prompt)).toEqual(prompt);
   });
 
-  it('is sent as it is in a prompt that cannot be read', () => {
+  it('stays as it is in a prompt that cannot be read', () => {
     const prompt = [
       promptOf({ type: 'execution-denied' }),
       { role: 'tool', content: [null] } as never,

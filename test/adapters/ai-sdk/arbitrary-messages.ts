@@ -1,4 +1,4 @@
-// Random messages of the AI SDK, with every kind of part that versions 6 and 7 know and one that neither does.
+// Random messages of the AI SDK, with every kind of part that versions 6 and 7 know, and one that neither knows.
 
 import fc from 'fast-check';
 import type { SdkMessage, SdkPart } from '../../../src/adapters/ai-sdk/sdk-message.js';
@@ -9,13 +9,13 @@ const PROVIDER_OPTIONS = fc.constantFrom(
   { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'gAAA' } },
 );
 
-/** As JSON makes objects. */
+/** Objects with a prototype, as `JSON.parse` makes them. */
 const PLAIN = { noNullPrototype: true } as const;
 
 const text = fc.constantFrom('', ' ', 'hello', 'a\nb');
 const payload = fc.constantFrom<unknown>('done', { exitCode: 1 }, [1, null], '');
 
-/** A part of the given fields, with options for a provider or without. */
+/** A part with the given fields, with or without provider options. */
 function part(fields: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<SdkPart> {
   return fc
     .tuple(fc.record(fields, PLAIN), fc.option(PROVIDER_OPTIONS, { nil: undefined }))
@@ -62,7 +62,7 @@ interface PlannedCall {
   readonly output: unknown;
 }
 
-/** Calls with their results, as the SDK makes them of one step. */
+/** Calls with their results, as the SDK makes messages of one step. */
 const step = fc
   .tuple(
     fc.array(fc.oneof(...assistantParts), { maxLength: 3 }),
@@ -82,7 +82,7 @@ const user = fc
 const assistantText = text.map((content) => (): SdkMessage[] => [{ role: 'assistant', content }]);
 const system = is((): SdkMessage[] => [{ role: 'system', content: 'Be brief.' }]);
 
-/** Gives conversations of up to some 20 messages. */
+/** Conversations of up to some 20 messages. */
 export function arbitraryMessages(): fc.Arbitrary<SdkMessage[]> {
   return fc
     .array(

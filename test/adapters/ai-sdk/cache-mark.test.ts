@@ -1,4 +1,4 @@
-// Where a message of a step is in the prompt that the SDK makes of it.
+// Which message of the SDK's prompt corresponds to a message of a step.
 
 import { describe, expect, it } from 'vitest';
 
@@ -30,7 +30,7 @@ const BEHIND: SdkMessage[] = Array.from({ length: 12 }, (_, at) => [
 ]).flat();
 const END = { ...user('Now?'), providerOptions: MARK };
 const MESSAGES = [...BEFORE, ...BEHIND, END];
-/** As the SDK makes it of the messages: results that follow one another are one message. */
+/** The prompt that the SDK makes of the messages: it joins consecutive results in one message. */
 const PROMPT = [
   ...BEFORE.slice(0, 2),
   { role: 'tool', content: [...answer('a'), ...answer('b')] },
@@ -57,16 +57,16 @@ describe('markedCall', () => {
 
   it.each([
     ['without an edit', PROMPT, 0],
-    ['with a message more, which is no system text', [user('Hi.'), ...PROMPT], 4],
-    ['with a message less', PROMPT.slice(1), 4],
-    ['that is none', 'Go.', 4],
-    ['whose first message is none', [null, ...PROMPT], 4],
+    ['with one more message that is no system text', [user('Hi.'), ...PROMPT], 4],
+    ['with one message less', PROMPT.slice(1), 4],
+    ['that is no list', 'Go.', 4],
+    ['whose first message is no object', [null, ...PROMPT], 4],
   ])('returns the same call for a prompt %s', (_, prompt, index) => {
     const given = { prompt };
     expect(markedCall(given, MESSAGES, index)).toBe(given);
   });
 
-  it('passes on a call that is none', () => {
+  it('passes on a call that is undefined', () => {
     expect(markedCall(undefined as never, MESSAGES, 4)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-// Compaction on demand through models of the AI SDK: the SDK's own loop, and a provider that checks what comes back.
+// Compaction on demand through models of the AI SDK: the SDK's own loop, and a provider that checks the compaction items it gets back.
 
 import type { ModelMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
@@ -79,7 +79,7 @@ describe.runIf(seven !== undefined)("compression by 'provider' with the AI SDK",
     );
   });
 
-  it('asks a model once only that answers as if it was asked for none, as those of packages before version 4 do', async () => {
+  it('asks a model only once if it ignores the request for a compaction, as packages before version 4 do', async () => {
     const { provider, events, play } = await playTalk(
       openTalk((url) => {
         const model = sdkModel(url);
@@ -96,7 +96,7 @@ describe.runIf(seven !== undefined)("compression by 'provider' with the AI SDK",
     expect(provider.requests).toHaveLength(sent + 1);
   });
 
-  it('says of a package before version 4 in AI SDK 6 that it knows no compaction', async () => {
+  it('says that a package before version 4, in AI SDK 6, knows no compaction', async () => {
     const model = sdkModel('http://127.0.0.1:9', { specificationVersion: 'v3' });
     const { compactor, options, events } = openCompaction();
     const { transformParams } = compactionMiddleware(compactor, options);

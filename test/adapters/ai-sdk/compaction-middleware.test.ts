@@ -1,4 +1,4 @@
-// A model of AI SDK 6 and 7 that prunes its own prompts, against a provider that refuses what real ones refuse.
+// A model of AI SDK 6 and 7 that prunes its own prompts, with a provider that refuses what real ones refuse.
 
 import type { ModelMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ describe.each(SDK_VERSIONS)('compactionMiddleware in %s', (_, loaded) => {
   const runs = it.runIf(loaded !== undefined);
   const sdk = loaded as Sdk;
 
-  runs.each(['generate', 'stream'])('takes a stale read out of a prompt to %s', async (way) => {
+  runs.each(['generate', 'stream'])('removes a stale read from the prompt of %s', async (way) => {
     const provider = await startStrictProvider(SCRIPT);
     const sessions: Session[] = [];
     const onSession = (session: Session): void => void sessions.push(session);
@@ -59,7 +59,7 @@ describe.each(SDK_VERSIONS)('compactionMiddleware in %s', (_, loaded) => {
     expect(sessions).toHaveLength(1);
   });
 
-  runs.each(['generate', 'stream'])('learns from a refusal to %s', async (way) => {
+  runs.each(['generate', 'stream'])('learns from a refusal in %s', async (way) => {
     const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
     const middleware = compactionMiddleware(compactor);
     const refused = new Error("This model's maximum context length is 4096 tokens.");
@@ -96,13 +96,13 @@ const PROMPT: readonly SdkMessage[] = [
 const MODEL = { provider: 'loopback', modelId: 'scripted' };
 
 describe('compactionMiddleware', () => {
-  it('hands the parameters on as they are when nothing is to be edited', async () => {
+  it('passes the parameters on unchanged when nothing is to be edited', async () => {
     const { transformParams } = compactionMiddleware(openCompactor());
     const params = { prompt: PROMPT, temperature: 0.5 };
     expect(await transformParams({ params, model: MODEL })).toBe(params);
   });
 
-  it('knows a prompt again that was built anew', async () => {
+  it('recognizes a prompt that was rebuilt', async () => {
     const names: string[] = [];
     const onSession = ({ sessionId }: Session): void => void names.push(sessionId);
     const { transformParams } = compactionMiddleware(openCompactor(), { onSession });
@@ -112,7 +112,7 @@ describe('compactionMiddleware', () => {
     expect(names).toHaveLength(1);
   });
 
-  it('ends with the reason of the signal of the call', async () => {
+  it("rejects with the abort reason of the call's signal", async () => {
     const { transformParams } = compactionMiddleware(openCompactor());
     const reason = new Error('enough');
     const params = { prompt: PROMPT, abortSignal: AbortSignal.abort(reason) };
@@ -138,7 +138,7 @@ describe('compactionMiddleware', () => {
     );
   });
 
-  it('refuses wrong options when it is made', () => {
+  it('refuses invalid options when it is made', () => {
     const options: AdapterOptions = { maxConversations: 0 };
     expect(() => compactionMiddleware(openCompactor(), options)).toThrow(RangeError);
   });

@@ -1,4 +1,4 @@
-// The function for loops of one's own.
+// The function for hand-written agent loops.
 
 import { convertToModelMessages } from 'ai';
 import type { DynamicToolUIPart, ModelMessage } from 'ai';
@@ -16,7 +16,7 @@ function use(id: string, toolName: string, input: unknown, value: string): Model
 }
 
 describe('messageCompactor', () => {
-  it('returns the messages to send and says what came of them', async () => {
+  it('returns the messages to send, and a report of them', async () => {
     const compact = messageCompactor(openCompactor(), { edits: 'every-turn' });
     const messages: ModelMessage[] = [
       { role: 'user', content: 'Change a.ts.' },
@@ -29,7 +29,7 @@ describe('messageCompactor', () => {
     expect(compact.report()).toMatchObject([{ givenMessages: 5, sentMessages: 3 }]);
   });
 
-  it('goes on with a conversation once UI messages tell the result of an approved call', async () => {
+  it('continues a conversation once UI messages hold the result of an approved call', async () => {
     const compact = messageCompactor(openCompactor());
     const text = (value: string) => ({ type: 'text', text: value }) as const;
     const call = { type: 'dynamic-tool', toolName: 'run', toolCallId: 'c1', input: {} } as const;
@@ -43,7 +43,7 @@ describe('messageCompactor', () => {
       ]);
 
     const approved = await messagesOf({ ...call, state: 'approval-responded', approval });
-    // As the SDK goes on once it has run the approved call.
+    // What the SDK sends once it has run the approved call.
     const [, result] = use('c1', 'run', {}, 'It ran.');
     await compact([...approved, result!]);
     const answered = { ...call, state: 'output-available', output: 'It ran.', approval } as const;
@@ -60,7 +60,7 @@ describe('messageCompactor', () => {
     expect(compact.report()).toHaveLength(1);
   });
 
-  it('sends an approved result once, whatever is gone beside it, also from its own result', async () => {
+  it('sends an approved result once when an edit removes the result beside it, also if the caller continues from the returned messages', async () => {
     const compact = messageCompactor(openCompactor(), { edits: 'every-turn' });
     const [readA, ofA] = use('c1', 'read_file', { file_path: 'a.ts' }, 'old');
     const [readB, ofB] = use('c2', 'read_file', { file_path: 'b.ts' }, 'other');

@@ -1,4 +1,4 @@
-// What whole runs of AI SDK 6 and 7 tell their conversation: the usage of each answer, and that a prompt was refused.
+// What runs of AI SDK 6 and 7 report to their conversation: the usage of each answer, and refusals of a prompt.
 
 import type { LanguageModel, ModelMessage, PrepareStepFunction } from 'ai';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -27,16 +27,16 @@ async function startProvider(options: ScriptedProviderOptions) {
   return provider;
 }
 
-/** An option, and what its sessions are told of usage. */
+/** An `onSession` option, and the input tokens that are reported to its sessions. */
 function listen() {
-  const told: number[] = [];
+  const reported: number[] = [];
   const onSession = (session: Session): void => {
     vi.spyOn(session, 'reportUsage').mockImplementation(({ inputTokens }) => {
-      told.push(inputTokens);
+      reported.push(inputTokens);
       return 'learned';
     });
   };
-  return { told, onSession };
+  return { reported, onSession };
 }
 
 interface Run {
@@ -49,7 +49,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
   const runs = it.runIf(loaded !== undefined);
   const sdk = loaded as Sdk;
 
-  /** Plays a run, and returns the messages of its answers. Version 7 has another name for them. */
+  /** Plays a run, and returns the messages of its answers, which have another name in version 7. */
   async function play(kind: 'generate' | 'stream', given: Run): Promise<readonly ModelMessage[]> {
     const run = { tools: mapTools(sdk), stopWhen: sdk.stepCountIs(10), ...given };
     const onError = (): void => undefined;
@@ -61,7 +61,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
   }
 
   describe.each(['generate', 'stream'] as const)('%s', (kind) => {
-    runs('makes the run fit that follows one which was refused as too long', async () => {
+    runs('makes the next run fit after one was refused as too long', async () => {
       const limit = 6_000;
       const provider = await startProvider({
         script: () => DONE,
@@ -84,44 +84,49 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
       expect(statuses).toContain(400);
     });
 
-    runs('tells the usage of each step once, also of the last, in runs side by side', async () => {
-      const provider = await startProvider({
-        script: ({ body }) => {
-          const sent = body['messages'] as readonly ModelMessage[];
-          const answers = sent.filter(({ role }) => role === 'assistant').length;
-          return SCRIPT[answers % SCRIPT.length] ?? DONE;
-        },
-      });
-      const { told, onSession } = listen();
-      const prepare = prepareStep(openCompactor(), { onSession });
-      const talk = async (name: string): Promise<void> => {
-        const content = `Read all for ${name.repeat(50)}.`;
-        const messages: ModelMessage[] = [{ role: 'user', content }];
-        for (let turn = 0; turn < 2; turn += 1) {
-          const run = { model: chatModel(provider), messages: [...messages] };
-          messages.push(...(await play(kind, { ...run, prepareStep: prepare })), ASK);
-        }
-      };
-      await Promise.all([talk('one'), talk('another')]);
-      const sizes = provider.requests.map(({ body }) => Math.ceil(JSON.stringify(body).length / 4));
-      expect(sizes).toHaveLength(16);
-      expect(told.sort((one, other) => one - other)).toEqual(sizes.sort((one, other) => one - other)); // prettier-ignore
-    });
+    runs(
+      'reports the usage of each step once, also of the last one, in concurrent runs',
+      async () => {
+        const provider = await startProvider({
+          script: ({ body }) => {
+            const sent = body['messages'] as readonly ModelMessage[];
+            const answers = sent.filter(({ role }) => role === 'assistant').length;
+            return SCRIPT[answers % SCRIPT.length] ?? DONE;
+          },
+        });
+        const { reported, onSession } = listen();
+        const prepare = prepareStep(openCompactor(), { onSession });
+        const talk = async (name: string): Promise<void> => {
+          const content = `Read all for ${name.repeat(50)}.`;
+          const messages: ModelMessage[] = [{ role: 'user', content }];
+          for (let turn = 0; turn < 2; turn += 1) {
+            const run = { model: chatModel(provider), messages: [...messages] };
+            messages.push(...(await play(kind, { ...run, prepareStep: prepare })), ASK);
+          }
+        };
+        await Promise.all([talk('one'), talk('another')]);
+        const sizes = provider.requests.map(({ body }) =>
+          Math.ceil(JSON.stringify(body).length / 4),
+        );
+        expect(sizes).toHaveLength(16);
+        expect(reported.sort((one, other) => one - other)).toEqual(sizes.sort((one, other) => one - other)); // prettier-ignore
+      },
+    );
   });
 
   runs('leaves the usage to the middleware that the model is wrapped in', async () => {
-    const [{ told, onSession }, middle] = [listen(), listen()];
+    const [{ reported, onSession }, middle] = [listen(), listen()];
     const compactor = openCompactor();
     const middleware = compactionMiddleware(compactor, { onSession: middle.onSession });
     const inner = chatModel(await startProvider({ script: SCRIPT }));
     const model = sdk.wrapLanguageModel({ model: inner, middleware });
     const prepare = prepareStep(compactor, { onSession });
     await play('generate', { model, messages: [ASK], prepareStep: prepare });
-    expect([told.length, middle.told.length]).toEqual([0, 4]);
+    expect([reported.length, middle.reported.length]).toEqual([0, 4]);
   });
 
-  runs('is told by the steps where an agent goes on with a model of its own', async () => {
-    const { told, onSession } = listen();
+  runs('reports usage from the steps when an agent replaces the returned model', async () => {
+    const { reported, onSession } = listen();
     const prepare = prepareStep(openCompactor(), { onSession });
     const model = chatModel(await startProvider({ script: SCRIPT }));
     await play('generate', {
@@ -129,11 +134,11 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
       messages: [ASK],
       prepareStep: async (step) => ({ ...(await prepare(step)), model }),
     });
-    expect(told).toHaveLength(3);
+    expect(reported).toHaveLength(3);
   });
 
   runs('lets a step go to another model', async () => {
-    const { told, onSession } = listen();
+    const { reported, onSession } = listen();
     const prepare = prepareStep(openCompactor(), { onSession });
     const model = claude(await startProvider({ script: SCRIPT }));
     const unused = await startProvider({ script: [] });
@@ -142,6 +147,6 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
       messages: [ASK],
       prepareStep: async (step) => ({ model, ...(await prepare({ ...step, model })) }),
     });
-    expect([unused.requests.length, told.length]).toEqual([0, 4]);
+    expect([unused.requests.length, reported.length]).toEqual([0, 4]);
   });
 });

@@ -1,4 +1,4 @@
-// Whole runs of AI SDK 6 and 7 against a provider on the loopback interface that refuses what real ones refuse.
+// Runs of AI SDK 6 and 7 with a provider on the loopback interface that refuses what real ones refuse.
 
 import type { ModelMessage } from 'ai';
 import type { ToolSet } from 'ai-v7';
@@ -26,7 +26,7 @@ const READ_OTHER: ScriptedStep = {
 };
 const DONE: ScriptedStep = { text: 'Done.' };
 
-/** Reads a file, which is stale from the third request on. */
+/** Reads a file; the read is stale from the third request on. */
 const SCRIPT = [READ, WRITE, READ_OTHER, DONE];
 
 const ASK: ModelMessage = { role: 'user', content: 'Change a.ts.' };
@@ -54,7 +54,7 @@ function shapeOf({ role, tool_calls: calls, content }: WireMessage): string {
   return inside.length === 0 ? role : `${role}(${inside.join()})`;
 }
 
-/** The messages of all steps of a run. Version 7 has another name for them. */
+/** The messages of all steps of a run, which have another name in version 7. */
 function answersOf(result: {
   readonly response: { readonly messages: readonly ModelMessage[] };
   readonly responseMessages?: readonly ModelMessage[];
@@ -80,7 +80,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     return { provider, sessions, run: { tools: mapTools(sdk), stopWhen, prepareStep: prepare } };
   }
 
-  runs('takes a stale read out of the middle of a run', async () => {
+  runs('removes a stale read in the middle of a run', async () => {
     const { provider, run } = await setUp(SCRIPT);
     const model = chatModel(provider);
     const { text } = await sdk.generateText({ ...run, model, system: 'Be brief.', prompt: 'Go.' });
@@ -93,7 +93,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     ]);
   });
 
-  runs('does so when it streams', async () => {
+  runs('removes a stale read when it streams', async () => {
     const { provider, run } = await setUp(SCRIPT);
     const { text } = sdk.streamText({ ...run, model: chatModel(provider), messages: [ASK] });
     expect(await text).toBe('Done.');
@@ -102,7 +102,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     );
   });
 
-  runs('does so in an agent', async () => {
+  runs('removes a stale read in an agent', async () => {
     const { provider, run } = await setUp(SCRIPT);
     const agent = new sdk.ToolLoopAgent({ ...run, model: chatModel(provider) });
     const { text } = await agent.generate({ messages: [ASK] });
@@ -112,7 +112,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     );
   });
 
-  runs('lets edits land together, once there are enough of them', async () => {
+  runs('applies edits together, once they reclaim enough', async () => {
     const writeOther = { name: 'write_file', input: { file_path: 'b.ts', content: 'new' } };
     const script = [READ, WRITE, READ_OTHER, { toolCalls: [writeOther] }, DONE];
     const { provider, run } = await setUp(script, { edits: 'batched', minReclaimTokens: 300 });
@@ -142,7 +142,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     expect(provider.requests.map(({ status }) => status)).not.toContain(400);
   });
 
-  runs('edits nothing by default that is too little to be worth the cache', async () => {
+  runs('makes no edit by default that is too small to be worth the cache', async () => {
     const { provider, run } = await setUp(SCRIPT, { edits: undefined, minReclaimTokens: 20_000 });
     await sdk.generateText({ ...run, model: chatModel(provider), messages: [ASK] });
     expect(shapes(provider.requests)[3]).toBe(
@@ -150,7 +150,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     );
   });
 
-  runs('keeps reasoning of Anthropic up to the first edit and none behind it', async () => {
+  runs('keeps reasoning of Anthropic before the first edit and none after it', async () => {
     const { provider, run } = await setUp([{ ...READ_OTHER, reasoning: 'Around.' }, ...SCRIPT]);
     await sdk.generateText({ ...run, model: claude(provider), messages: [ASK] });
     const around = 'user assistant(thinking,read_file) user(tool_result)';
@@ -163,7 +163,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     ]);
   });
 
-  runs('keeps the reasoning of others, and of Anthropic where told so', async () => {
+  runs('keeps the reasoning of other models, and of Anthropic if configured', async () => {
     const { provider, run } = await setUp([...SCRIPT, ...SCRIPT], { reasoning: 'keep' });
     await sdk.generateText({ ...run, model: claude(provider), messages: [ASK] });
     expect(shapes(provider.requests)[2]).toBe(
@@ -176,7 +176,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     });
   });
 
-  runs('goes on with the session in the next run of the conversation', async () => {
+  runs('continues the session in the next run of the conversation', async () => {
     const { provider, sessions, run } = await setUp([...SCRIPT, READ_OTHER, DONE]);
     const model = chatModel(provider);
     const result = await sdk.generateText({ ...run, model, messages: [ASK] });
@@ -187,7 +187,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     );
   });
 
-  runs('changes nothing that the caller holds', async () => {
+  runs('does not mutate the messages of the caller', async () => {
     const { provider, run } = await setUp([...SCRIPT, DONE]);
     const model = chatModel(provider);
     const answers = answersOf(await sdk.generateText({ ...run, model, messages: [ASK] }));
@@ -199,7 +199,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     expect(answers).toEqual(before);
   });
 
-  runs('lets a call that needs approval and its approval go together', async () => {
+  runs('removes a call together with its approval', async () => {
     const { provider, run } = await setUp(SCRIPT);
     const model = chatModel(provider);
     const { read_file, write_file } = run.tools;
@@ -229,7 +229,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     expect(left.match(/tool-approval-(request|response)/g)).toHaveLength(2);
   });
 
-  runs('ends with the reason of its signal', async () => {
+  runs('rejects with the abort reason of its signal', async () => {
     const reason = new Error('enough');
     const { provider, run } = await setUp(SCRIPT, { signal: AbortSignal.abort(reason) });
     const running = sdk.generateText({ ...run, model: chatModel(provider), messages: [ASK] });
@@ -239,7 +239,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
 });
 
 describe('prepareStep', () => {
-  it.runIf(SDK_VERSIONS.every(([, sdk]) => sdk))('lets both versions send the same', async () => {
+  it.runIf(SDK_VERSIONS.every(([, sdk]) => sdk))('sends the same with both versions', async () => {
     const sent = [];
     for (const [, sdk] of SDK_VERSIONS) {
       if (sdk === undefined) continue;
@@ -256,7 +256,7 @@ describe('prepareStep', () => {
     expect(sent[0]).toEqual(sent[1]);
   });
 
-  it.runIf(seven)('lets the messages through that steer a run of ai@7', async () => {
+  it.runIf(seven)('passes on the messages that steer a run of ai@7', async () => {
     if (seven === undefined) return;
     const provider = await startStrictProvider(SCRIPT);
     const steering = seven.experimental_createSteering();
@@ -283,12 +283,12 @@ describe('prepareStep', () => {
     ]);
   });
 
-  it('returns no messages when nothing is to be edited, but an object: durable agents read its fields', async () => {
+  it('returns an object without messages when nothing is to be edited: durable agents read its fields', async () => {
     const prepare = prepareStep(openCompactor());
     expect(await prepare({ model: 'scripted', messages: [ASK], steps: [] })).toEqual({});
   });
 
-  it('returns a model that can be called, and none that is a name', async () => {
+  it('returns a wrapper of a model object, and no model for a name', async () => {
     const prepare = prepareStep(openCompactor());
     const step = { messages: [ASK], steps: [] };
     const answer = async () => ({ content: [] });
@@ -300,7 +300,7 @@ describe('prepareStep', () => {
     expect(await prepare({ ...step, model: durable })).toEqual({});
   });
 
-  it('made anew with the same options, goes on with the same conversations', async () => {
+  it('continues the same conversations when it is made again with the same options', async () => {
     const compactor = openCompactor();
     const names: string[] = [];
     const onSession = ({ sessionId }: Session): void => void names.push(sessionId);
@@ -313,7 +313,7 @@ describe('prepareStep', () => {
     expect(names).toHaveLength(3);
   });
 
-  it('gives the session the name of the conversation', async () => {
+  it('names the session after the conversation', async () => {
     const names: string[] = [];
     const onSession = ({ sessionId }: Session): void => void names.push(sessionId);
     const prepare = prepareStep(openCompactor(), { onSession, conversationId: 'chat-7' });
@@ -321,7 +321,7 @@ describe('prepareStep', () => {
     expect(names).toEqual(['chat-7']);
   });
 
-  it('tells the session what the provider reported for the step before, unless that is a sum', async () => {
+  it('reports the usage of the previous step to the session, unless that is a sum', async () => {
     const sessions: Session[] = [];
     const onSession = (session: Session): void => void sessions.push(session);
     const prepare = prepareStep(openCompactor(), { onSession });
@@ -334,7 +334,7 @@ describe('prepareStep', () => {
     const report = session && vi.spyOn(session, 'reportUsage');
     messages.push({ role: 'assistant', content: 'Look.' }, ASK);
     const steps = [{ usage: { inputTokens: 9 } }, { usage }];
-    // The step before was another model's.
+    // The previous step was made by another model.
     await prepare({ model: 'another', messages: [...messages], steps });
     messages.push({ role: 'assistant', content: 'I have searched.' }, ASK);
     const searched = { usage, content: [{ type: 'tool-call', providerExecuted: true }] };
@@ -345,7 +345,7 @@ describe('prepareStep', () => {
     });
   });
 
-  it('edits nothing ahead of reasoning that GPT-6.2 binds to it', async () => {
+  it('edits nothing in front of reasoning that GPT-6.2 binds to its prefix', async () => {
     const landed = async (modelId: string): Promise<number> => {
       let pruned = 0;
       const prepare = prepareStep(openCompactor(), {
@@ -382,7 +382,7 @@ describe('prepareStep', () => {
     expect(await landed('gpt-5.5')).toBeGreaterThan(0);
   });
 
-  it('refuses wrong options when it is made', () => {
+  it('refuses invalid options when it is made', () => {
     expect(() => prepareStep(openCompactor(), { maxConversations: 0 })).toThrow(RangeError);
   });
 });

@@ -1,4 +1,4 @@
-// How parts that a provider of the AI SDK or a tool has in its own form are read and rewritten.
+// How parts in the own form of a provider or a tool of the AI SDK are read and rewritten.
 
 import { expect, it } from 'vitest';
 import { MODEL_MESSAGE_FORMAT as format } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
@@ -10,7 +10,7 @@ function read(...messages: readonly SdkMessage[]): unknown {
   return readAll(format.createReader(), messages, 0).entries;
 }
 
-it('takes the reasoning that the first call carries for OpenRouter as that of the step', () => {
+it('reads the reasoning that OpenRouter attaches to the first call as reasoning of the step', () => {
   const detail = { type: 'reasoning.text', text: 'first read it', signature: 'sig' };
   const providerOptions = { openrouter: { usage: 1, reasoning_details: [detail] } };
   const other = {
@@ -46,7 +46,7 @@ it('takes the reasoning that the first call carries for OpenRouter as that of th
   });
 });
 
-it('reads the text in the only field of JSON as the result, and puts another in its place', () => {
+it('reads the text in the only field of a JSON output as the result, and replaces it', () => {
   const ids = { type: 'tool-result', toolCallId: 'c1', toolName: 'read_file' };
   const given = (value: object): SdkMessage => {
     const part = { ...ids, output: { type: 'json', value } };
@@ -57,7 +57,7 @@ it('reads the text in the only field of JSON as the result, and puts another in 
     format.rewrite(given(value), new Map([[0, edit]])).content;
   expect(read(given({ content: 'a\nb' }))).toMatchObject([{ blocks: [{ result: 'a\nb' }] }]);
   expect(shortened({ content: 'a\nb' })).toEqual(given({ content: 'short' }).content);
-  // A failure stays one.
+  // A failure stays a failure.
   expect(read(given({ error: 'no' }))).toMatchObject([{ blocks: [{ result: { error: 'no' } }] }]);
   expect(shortened({ error: 'no' })).toMatchObject([{ output: { type: 'text', value: 'short' } }]);
 });

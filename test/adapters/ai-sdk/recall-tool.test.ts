@@ -1,4 +1,4 @@
-// A model that recalls what was pruned, in whole runs of AI SDK 6 and 7; and what it is told when it cannot.
+// A model recalls what was pruned, in runs of AI SDK 6 and 7; and what it is told when the recall fails.
 
 import { describe, expect, it } from 'vitest';
 import { messageCompactor } from '../../../src/adapters/ai-sdk/message-compactor.js';
@@ -25,7 +25,7 @@ function read(path: string) {
 }
 
 describe.each(SDK_VERSIONS)('recallTool in %s', (_, loaded) => {
-  it.runIf(loaded !== undefined)('gives the model the original back', async () => {
+  it.runIf(loaded !== undefined)('gives the original back to the model', async () => {
     const sdk = loaded as Sdk;
     const conversation = {
       conversationId: '../of one/user',
@@ -89,7 +89,7 @@ describe('recallTool', () => {
   const recallFrom = (restore: Compactor['restore']) =>
     recallTool({ restore }, CONVERSATION).execute;
 
-  it('gives any result as it is, and what a silent failure said', async () => {
+  it('returns any result as it is, and the error of a failure without output', async () => {
     const response = { type: 'tool_response', callId: 'c', toolName: 't' } as const;
     const restoring = (rest: { result: unknown; error?: string }) =>
       recallFrom(() =>
@@ -123,7 +123,7 @@ describe('recallTool', () => {
     expect(String(await failing(absent)({ id: 'x'.repeat(9_999) })).length).toBeLessThan(400);
   });
 
-  it('takes an id, and says what it is when it is given anything else', () => {
+  it('accepts an id, and names the field `id` in the issue for anything else', () => {
     const { validate } = recallTool(openCompactor(), CONVERSATION).inputSchema['~standard'];
     expect(validate({ id: 'c', more: 1 })).toEqual({ value: { id: 'c' } });
     for (const value of [undefined, null, 'c', {}, { id: 7 }]) {
@@ -131,7 +131,7 @@ describe('recallTool', () => {
     }
   });
 
-  it('belongs to one conversation, or is told to look across all of them', async () => {
+  it('recalls results of one conversation, or of all if configured', async () => {
     const compactor = openCompactor({ settings: SETTINGS });
     const removalLogDirectory = await temporaryPath('transcripts');
     for (const user of ['ann', 'bob']) {
@@ -168,7 +168,7 @@ describe('recallTool', () => {
     expect(await ofAnyone.execute({ id: 'of bob' })).toBe('what bob saw');
   });
 
-  it('may be made of a session', async () => {
+  it('can be made for a session', async () => {
     const session = await openCompactor({ settings: SETTINGS }).createSession({
       edits: 'every-turn',
       removalLogDirectory: await temporaryPath('transcripts'),
@@ -183,10 +183,10 @@ describe('recallTool', () => {
     expect(await recallTool(session).execute({ id: 'c1' })).toBe('seen 1');
   });
 
-  it('is not made for nobody', () => {
+  it('cannot be made without a conversation', () => {
     const compactor = openCompactor();
     const make = recallTool as (...given: readonly unknown[]) => unknown;
-    // @ts-expect-error A compactor alone says nothing about whose results may be given.
+    // @ts-expect-error A compactor alone does not say whose results may be recalled.
     expect(() => recallTool(compactor)).toThrow(TypeError);
     expect(() => recallTool(undefined as never)).toThrow(
       'Expected a session or a compactor, got undefined.',

@@ -88,7 +88,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     ]);
   });
 
-  it('pins messages of the system, a token for four characters', () => {
+  it('pins system messages, and counts one token for four characters of them', () => {
     const { entries, pinnedTokens } = readAll(format.createReader(), CONVERSATION, 0);
     expect(pinnedTokens).toBe(3);
     expect(entries[0]?.blocks[0]?.origin).toEqual([1, 0]);
@@ -156,7 +156,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
       },
       { result: ['[text/plain]', '[custom]'], mediaTokens: 100 },
     ],
-  ])('reads %s that a tool gives out', (_, output, expected) => {
+  ])('reads %s as the output of a tool', (_, output, expected) => {
     const part = { ...RESULT, output };
     const toolResponse = { type: 'tool_response', callId: 'c1', toolName: 'read_file' };
     expect(read({ role: 'tool', content: [part] })).toEqual([
@@ -164,7 +164,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     ]);
   });
 
-  it('lets what belongs to a call share its fate', () => {
+  it('links approvals and provider results to their call', () => {
     const request = { type: 'tool-approval-request', approvalId: 'ok1', toolCallId: 'c1' };
     const response = { type: 'tool-approval-response', approvalId: 'ok1', approved: true };
     const stray = { type: 'tool-approval-response', approvalId: 'ok2', approved: true };
@@ -191,7 +191,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     ]);
   });
 
-  it('does not take a call that the provider answers for one that waits', () => {
+  it('does not read a call that the provider runs as an open call', () => {
     const content = [{ ...CALL, ...{ providerExecuted: true } }, RESULT];
     expect(read({ role: 'assistant', content })).toMatchObject([
       {
@@ -203,7 +203,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     ]);
   });
 
-  it('reads what the tool of a provider calls, and its own result in a later message, as one entry', () => {
+  it("reads the calls of a provider's tool, and its own result in a later message, as one entry", () => {
     const caller = (callerOf: object): object => ({
       providerOptions: { anthropic: { caller: callerOf } },
     });
@@ -227,7 +227,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     expect(whole.entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin[0]))).toEqual([
       0, 0, 0, 1, 2, 3,
     ]);
-    // The ids are used again, by calls of the usual kind.
+    // Ordinary calls reuse the ids.
     const direct = { ...CALL, ...caller({ type: 'direct' }) };
     const again: SdkMessage[] = [
       { role: 'assistant', content: [program, provided, direct] },
@@ -241,7 +241,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     }
   });
 
-  it('reads the use of a computer as one entry, which nobody edits', () => {
+  it('reads the use of a computer as one entry of opaque blocks', () => {
     const shown = { ...CALL, input: { actions: [], pendingSafetyChecks: [] } };
     const other = { ...CALL, toolCallId: 'c2' };
     const text = { type: 'text', text: 'I look.' } as const;
@@ -258,14 +258,14 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     expect(read(called, called, first, second, asked)).toHaveLength(2);
   });
 
-  it('counts the picture of a screen as one', () => {
+  it('counts a screenshot as one image', () => {
     const value = { output: { type: 'computer_screenshot', imageUrl: 'data:,'.repeat(9_999) } };
     expect(
       read({ role: 'tool', content: [{ ...RESULT, ...{ output: { type: 'json', value } } }] }),
     ).toMatchObject([{ blocks: [{ result: '[computer_screenshot]', mediaTokens: IMAGE_TOKENS }] }]);
   });
 
-  it('keeps the first of parallel calls as long as the others, where it signs for them', () => {
+  it('groups parallel calls if the first one carries the signature of all', () => {
     const other = { ...CALL, toolCallId: 'c2' };
     const { providerOptions: _, ...unsigned } = other;
     const groups = (...content: SdkPart[]): unknown => {
@@ -277,7 +277,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     expect(groups(unsigned, CALL)).toEqual([false, false]);
   });
 
-  it('keeps an empty text that carries a signature', () => {
+  it('reads an empty text with a signature as opaque', () => {
     const signed = {
       type: 'text',
       text: '',
@@ -289,7 +289,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     ]);
   });
 
-  it('knows signed and encrypted reasoning of every provider', () => {
+  it('reads signed and encrypted reasoning of every provider', () => {
     const content = [
       { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'gAAA' } },
       { bedrock: { redactedData: 'EmwK' } },
@@ -309,7 +309,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     ]);
   });
 
-  it('reads media of users without their payload', () => {
+  it('reads media of users without payloads', () => {
     const content = [
       { type: 'image', image: new Uint8Array(9) },
       { type: 'file', data: 'QUJD', mediaType: 'application/pdf', filename: 'a.pdf' },
@@ -352,7 +352,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
       'Expected an object at message 3, part 0.output, got undefined.',
       { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'x' }] },
     ],
-  ])('refuses what is no message: %s', (message, wrong) => {
+  ])('refuses an invalid message: %s', (message, wrong) => {
     const reader = format.createReader();
     expect(() => readAll(reader, [wrong as SdkMessage], 3)).toThrow(message);
     expect(() => readAll(reader, [wrong as SdkMessage], 3)).toThrow(TypeError);
@@ -366,7 +366,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
       result: 'short',
     };
 
-    it('replaces what a tool gave out and nothing around it', () => {
+    it('replaces the output of a tool and nothing around it', () => {
       const message: SdkMessage = { role: 'tool', content: [RESULT, { ...RESULT }] };
       const rewritten = format.rewrite(message, new Map([[0, response]]));
       expect(rewritten).toEqual({
@@ -393,7 +393,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
         { type: 'execution-denied', reason: 'no' },
         { type: 'execution-denied', reason: 'short' },
       ],
-    ])('makes of the output %j the output %j', (output, expected) => {
+    ])('rewrites the output %j as %j', (output, expected) => {
       const message: SdkMessage = { role: 'tool', content: [{ ...RESULT, ...{ output } }] };
       expect(format.rewrite(message, new Map([[0, response]])).content).toEqual([
         { ...RESULT, output: expected },
@@ -415,7 +415,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
       ['local_shell', { output: 'long' }, { output: 'short' }],
       ['apply_patch', patched, { ...patched, output: 'short' }],
       ['apply_patch', { status: 'completed' }, { status: 'completed' }],
-    ])('keeps the shape of the output that %s requires', (toolName, value, expected) => {
+    ])('keeps the output shape that %s requires', (toolName, value, expected) => {
       const output = { type: 'json', value };
       const part = { ...RESULT, toolName, output };
       const message: SdkMessage = { role: 'tool', content: [part] };
@@ -424,7 +424,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
       ]);
     });
 
-    it('replaces a text in a part, and one that is the whole content', () => {
+    it('replaces the text of a part, and content that is a string', () => {
       const edits = new Map<number, ContentBlock>([[0, { type: 'text', text: 'new' }]]);
       const part = { type: 'text', text: 'old', providerOptions: { openai: { itemId: 'm' } } };
       expect(format.rewrite({ role: 'user', content: [part] }, edits)).toEqual({
@@ -442,7 +442,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
       expect(content).toEqual([{ ...CALL, input: {} }]);
     });
 
-    it('leaves an output that loads tools, which the model would lose', () => {
+    it('leaves an output that loads tools: the model would lose them', () => {
       const reference = { anthropic: { type: 'tool-reference', toolName: 'search_mail' } };
       const value = [
         { type: 'text', text: 'a' },
@@ -453,7 +453,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
       expect(format.rewrite(message, new Map([[0, response]]))).toEqual(message);
     });
 
-    it('takes parts out', () => {
+    it('removes parts', () => {
       const message: SdkMessage = { role: 'assistant', content: [REASONING, CALL] };
       const rewritten = format.rewrite(message, new Map([[1, null]]));
       expect(rewritten).toEqual({ role: 'assistant', content: [REASONING] });
@@ -461,14 +461,14 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     });
   });
 
-  it('writes entries of ctxfold as messages of parts, which prompts need', () => {
+  it('writes entries of ctxfold as messages with parts, as prompts require', () => {
     const blocks: ContentBlock[] = [{ type: 'text', text: 'so far' }];
     const content = [{ type: 'text', text: 'so far' }];
     expect(format.write({ speaker: 'human', blocks }, [])).toEqual({ role: 'user', content });
     expect(format.write({ speaker: 'ai', blocks }, [])).toEqual({ role: 'assistant', content });
   });
 
-  it('gives each part of a message that is not pinned one block of plain data, in order', () => {
+  it('makes one block of plain data from each part of an unpinned message, in order', () => {
     fc.assert(
       fc.property(arbitraryMessages().map(deepFreeze), (messages) => {
         const { entries } = readAll(format.createReader(), messages, 0);
@@ -485,7 +485,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     );
   });
 
-  it('reads the same of messages one by one as of all at once', () => {
+  it('reads messages one by one as it reads them all at once', () => {
     fc.assert(
       fc.property(arbitraryMessages(), (messages) => {
         const reader = format.createReader();
@@ -495,7 +495,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     );
   });
 
-  it('knows messages again that were built anew, and those that went through JSON', () => {
+  it('recognizes messages that were rebuilt, or went through JSON', () => {
     fc.assert(
       fc.property(arbitraryMessages(), (messages) => {
         for (const message of messages) {
@@ -509,7 +509,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     );
   });
 
-  it('leaves pairs of calls and results, with their approvals, whichever calls go', () => {
+  it('leaves calls paired with their results and approvals, whichever calls are removed', () => {
     fc.assert(
       fc.property(arbitraryMessages().map(deepFreeze), fc.func(fc.boolean()), (messages, goes) => {
         const view = viewOf(messages);
@@ -535,7 +535,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     );
   });
 
-  it('leaves messages the same objects when nothing is edited', () => {
+  it('returns the same message objects when nothing is edited', () => {
     fc.assert(
       fc.property(arbitraryMessages(), (messages) => {
         const view = viewOf(messages);
@@ -567,7 +567,7 @@ function pairIdOf(block: PlacedBlock): string | undefined {
   return block.type === 'tool_response' ? block.callId : undefined;
 }
 
-/** The ids of calls and of approvals of which one half is there. */
+/** The ids of calls and approvals whose other half is missing. */
 function unpaired(parts: readonly object[]): string[] {
   const halves = new Map<unknown, number>();
   const count = (id: unknown): void => void halves.set(id, (halves.get(id) ?? 0) + 1);
@@ -587,7 +587,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Another object that says the same. Structured clone knows no URL. */
+/** A deep copy. `structuredClone` does not support `URL`. */
 function structuredCloneOf(value: SdkMessage): SdkMessage {
   const clone = (part: unknown): unknown => {
     if (part instanceof URL) return new URL(part);

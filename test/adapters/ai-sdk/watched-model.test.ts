@@ -6,12 +6,12 @@ import { openCompactor } from './sdk-versions.js';
 const TOO_LONG = new Error('prompt is too long: 208310 tokens > 200000 maximum');
 const CALL = { prompt: [{ role: 'user' as const, content: [{ type: 'text', text: 'Go.' }] }] };
 
-/** What the newest specification reports, and what those before it do. */
+/** The expected report, and the usage that it comes from in the form of each specification. */
 const REPORTED = { reportedInputTokens: 90, reportedCacheReadTokens: 60 };
 const USAGE = { inputTokens: { total: 90, cacheRead: 60, cacheWrite: 30 } };
 const PLAIN_USAGE = { inputTokens: 90, cachedInputTokens: 60 };
 
-/** Cannot be used through another object: its fields are private. */
+/** Its fields are private, so that its methods work on no other object. */
 class PrivateModel {
   readonly #answers: readonly unknown[];
   readonly specificationVersion: string = 'v4';
@@ -53,12 +53,12 @@ class PrivateModel {
 }
 
 function watch<Model>(model: Model, by = openCompactor(), marked = (call: object): object => call) {
-  const told: object[] = [];
+  const reports: object[] = [];
   const watched = watchedModel(model, by, {
-    reportUsage: (usage) => told.push(usage),
+    reportUsage: (usage) => reports.push(usage),
     marked,
   });
-  return { watched, told };
+  return { watched, reports };
 }
 
 function streamOf(parts: readonly object[]): ReadableStream<object> {
@@ -77,29 +77,29 @@ describe('watchedModel', () => {
     ['v3', USAGE, REPORTED],
     ['v4', USAGE, REPORTED],
   ])(
-    'tells the usage of an answer by the specification %s, and returns that',
+    'reports the usage of an answer by the specification %s, and returns the answer',
     async (_, usage, reported) => {
       const answer = { content: [], usage };
-      const { watched, told } = watch(new PrivateModel(answer));
+      const { watched, reports } = watch(new PrivateModel(answer));
       expect(await watched?.doGenerate(CALL)).toBe(answer);
-      expect(told).toEqual([reported]);
+      expect(reports).toEqual([reported]);
     },
   );
 
-  it('tells the usage at the end of a stream, and passes on its parts', async () => {
+  it('reports the usage at the end of a stream, and passes on its parts', async () => {
     const parts = [
       { type: 'text-delta', delta: 'Yes' },
       { type: 'finish', usage: USAGE },
     ];
-    const { watched, told } = watch(new PrivateModel({ stream: streamOf(parts), request: 1 }));
+    const { watched, reports } = watch(new PrivateModel({ stream: streamOf(parts), request: 1 }));
     const answer = await watched?.doStream(CALL);
     expect(answer).toMatchObject({ request: 1 });
-    expect(told).toEqual([]);
+    expect(reports).toEqual([]);
     expect(await partsOf(answer)).toEqual(parts);
-    expect(told).toEqual([REPORTED]);
+    expect(reports).toEqual([REPORTED]);
   });
 
-  it('ends the stream of the model where its own is cancelled', async () => {
+  it('cancels the stream of the model when its own is cancelled', async () => {
     const cancelled = vi.fn();
     const stream = new ReadableStream({ cancel: cancelled });
     const { watched } = watch(new PrivateModel({ stream }));
@@ -109,13 +109,13 @@ describe('watchedModel', () => {
   });
 
   it.each(['doGenerate', 'doStream'] as const)(
-    'tells that %s was refused, and throws the same',
+    'reports that %s was refused as too long, and throws the same error',
     async (kind) => {
       const other = new Error('no such model');
-      const { watched, told } = watch(new PrivateModel(TOO_LONG, other));
+      const { watched, reports } = watch(new PrivateModel(TOO_LONG, other));
       await expect(watched?.[kind](CALL)).rejects.toBe(TOO_LONG);
       await expect(watched?.[kind](CALL)).rejects.toBe(other);
-      expect(told).toEqual([{ refusal: TOO_LONG }]);
+      expect(reports).toEqual([{ refusal: TOO_LONG }]);
     },
   );
 
@@ -123,7 +123,7 @@ describe('watchedModel', () => {
     ['as it is given', (call: object) => call],
     ['with a mark', () => structuredClone(CALL)],
   ])(
-    'tells no usage that compactionMiddleware is told, whose prompt it is: %s',
+    'reports no usage of a prompt that compactionMiddleware made, which reports it: %s',
     async (_, marked) => {
       const compactor = openCompactor();
       const { transformParams } = compactionMiddleware(compactor);
@@ -131,21 +131,21 @@ describe('watchedModel', () => {
       const inner = new PrivateModel(...answers);
       const ask = async (params: typeof CALL): Promise<unknown> =>
         inner.doGenerate(await transformParams({ params: params as never, model: inner }));
-      const { watched, told } = watch({ doGenerate: ask, doStream: ask }, compactor, marked);
+      const { watched, reports } = watch({ doGenerate: ask, doStream: ask }, compactor, marked);
       await watched?.doGenerate(structuredClone(CALL));
       await expect(watched?.doStream(structuredClone(CALL))).rejects.toBe(TOO_LONG);
-      expect(told).toEqual([{}, {}]);
+      expect(reports).toEqual([{}, {}]);
     },
   );
 
   it('returns an answer that cannot be read as it is', async () => {
     const answer = { get usage(): never { throw new Error('unreadable'); } }; // prettier-ignore
-    const { watched, told } = watch(new PrivateModel(answer));
+    const { watched, reports } = watch(new PrivateModel(answer));
     expect(await watched?.doGenerate(CALL)).toBe(answer);
-    expect(told).toEqual([]);
+    expect(reports).toEqual([]);
   });
 
-  it('is like the model: its class, fields, methods, getters and setters', async () => {
+  it('has the class, fields, methods, getters and setters of the model', async () => {
     const model = new PrivateModel({});
     const { watched } = watch(model);
     expect(watched).toBeInstanceOf(PrivateModel);
@@ -169,14 +169,14 @@ describe('watchedModel', () => {
     expect(watch<unknown>(model).watched).toBeUndefined();
   });
 
-  it('watches the model itself where it is given one that it has watched, but not for another', async () => {
+  it('replaces the watcher of the same compactor, but not that of another', async () => {
     const [compactor, answer] = [openCompactor(), { usage: USAGE }];
     const first = watch(new PrivateModel(answer, answer), compactor);
     const next = watch(first.watched, compactor);
     await next.watched?.doGenerate(CALL);
-    expect([first.told, next.told]).toEqual([[], [REPORTED]]);
+    expect([first.reports, next.reports]).toEqual([[], [REPORTED]]);
     const others = watch(next.watched);
     await others.watched?.doGenerate(CALL);
-    expect([first.told, next.told.length, others.told]).toEqual([[], 2, [REPORTED]]);
+    expect([first.reports, next.reports.length, others.reports]).toEqual([[], 2, [REPORTED]]);
   });
 });

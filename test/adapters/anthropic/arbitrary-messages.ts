@@ -1,5 +1,5 @@
-// Random conversations with Anthropic's Messages API that it would accept: turns of reasoning, texts,
-// parallel calls, answers in every form, parts that run on the server, cache breakpoints.
+// Random conversations that Anthropic's Messages API would accept: turns of reasoning, texts, parallel calls,
+// answers in every form, server tools, cache breakpoints.
 
 import * as fc from 'fast-check';
 import type { MessageParam, ToolResultBlockParam } from '@anthropic-ai/sdk/resources/messages';
@@ -84,7 +84,7 @@ function result(id: string, { form, output, isError, isMarked }: Call): Part {
     tool_use_id: id,
     ...(form === 'text' && { content: output }),
     ...((form === 'parts' || form === 'image') && { content: resultParts(output, form) }),
-    // The API asks for a content then.
+    // The API requires content for errors.
     ...(isError && form !== 'none' && { is_error: true }),
     ...(isMarked && { cache_control: { type: 'ephemeral' } }),
   };
@@ -114,7 +114,7 @@ const turn = fc.record({
   answered: fc.oneof(sentence, text),
 });
 
-/** Conversations of some turns that end with a question of the user's, deeply frozen. */
+/** Conversations of some turns that end with a user's question, deeply frozen. */
 export const arbitraryMessages: fc.Arbitrary<readonly MessageParam[]> = fc
   .tuple(fc.array(turn, { maxLength: 5 }), sentence)
   .map(([turns, last]) => {

@@ -1,5 +1,5 @@
-// Thinking in conversations that are compacted, by Anthropic or by us, through the real SDK, against a provider that binds thinking to what stands before
-// it: a block stands for exactly the messages that it was made of.
+// Thinking in conversations that Anthropic or ctxfold compacts, through the real SDK, with a provider that binds thinking to its
+// prefix: a compaction block counts as exactly the messages that it was made from.
 
 import Anthropic from '@anthropic-ai/sdk';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -21,18 +21,18 @@ const LONG = 'lorem ipsum dolor '.repeat(60);
 const TURNS = 20;
 
 interface Played {
-  /** Requests with thinking that is bound to something else. */
+  /** Requests with thinking that is bound to another prefix. */
   broken: number;
   /** Requests in which the turn of an open call has lost its thinking. */
   cut: number;
   blocks: number;
-  /** Compressions that were made ahead of time. */
+  /** Compressions made ahead of time. */
   ahead: number;
-  /** Requests with thinking behind a block. */
+  /** Requests with thinking behind a compaction block. */
   kept: number;
 }
 
-/** Plays turns of three calls each, whose results soon are stale. */
+/** Plays turns of three calls each, whose results soon become stale. */
 async function play(
   settings: EphemeralSettings,
   options: AdapterOptions = {},
@@ -63,7 +63,7 @@ async function play(
     const usage = { input_tokens: 10, output_tokens: 5 };
     const reply = { id: 'm', type: 'message', role: 'assistant', model: 'claude-opus-5-5', usage };
     if (compaction !== undefined) {
-      // The conversation goes on meanwhile.
+      // The conversation continues meanwhile.
       for (let at = 0, then = answers; at < 200 && answers < then + 2; at += 1) await nextTurn();
       played.blocks += 1;
       const content = `summary ${played.blocks}`;
@@ -114,7 +114,7 @@ async function play(
               {
                 type: 'tool_result',
                 tool_use_id: part.id,
-                // Equal results would be shrunk to a reference.
+                // Equal results would be replaced by a reference.
                 content: LONG.replaceAll('dolor', part.id),
               } as const,
             ]

@@ -1,5 +1,5 @@
-// The mark in front of an edit, through the real SDK and through the gateway's engine, to a provider that caches at marks, looks back
-// twenty positions, and refuses what Anthropic refuses of marks.
+// The cache mark in front of an edit, through the real SDK and the gateway's engine, with a provider that caches at marks, looks
+// back twenty positions, and refuses the marks that Anthropic refuses.
 
 import { createAnthropic } from '@ai-sdk/anthropic';
 import type { AnthropicProvider } from '@ai-sdk/anthropic';
@@ -36,12 +36,12 @@ const SYSTEM = [{ type: 'text', text: 'Be careful. '.repeat(500) }];
 const SHORT = { type: 'ephemeral' };
 const LONG = { type: 'ephemeral', ttl: '1h' };
 
-/** Sends a request, and returns the body that the provider got. */
+/** Sends a request; returns the body that the provider received. */
 type Send = (body: JsonRecord) => Promise<JsonRecord>;
-/** Opens a way to the provider for one conversation. */
+/** Opens a connection to the provider for one conversation. */
 type Door = () => Send;
 
-/** Answers every request, and keeps the last one's body. */
+/** Answers every request, and keeps the body of the last one. */
 class RecordingProvider {
   sent: JsonRecord = {};
 
@@ -68,7 +68,7 @@ const throughSdk: Door = () => {
   };
 };
 
-/** The gateway edits as the price says. */
+/** The gateway edits when that pays by price. */
 const throughGateway: Door = () => {
   const made = createEngine({ maxConversations: 8 });
   onTestFinished(async () => (await made).close());
@@ -82,7 +82,7 @@ const throughGateway: Door = () => {
   };
 };
 
-/** The same conversation as the AI SDK has it; what its package for Anthropic sends is compared. */
+/** The same conversation in the format of the AI SDK; compares what its Anthropic package sends. */
 const throughAiSdk: Door = () =>
   openAiSdk((compactor, model) => ({
     model: wrapLanguageModel({
@@ -150,7 +150,7 @@ function sdkMessage({ content, ...message }: { content: string | readonly Fields
   return { ...message, ...(parts[0]?.type === 'tool-result' && { role: 'tool' }), content: parts };
 }
 
-/** A list whose last messages of the user have marks. */
+/** The list with marks on its last `count` user messages. */
 function marked(messages: Messages, count: number, mark: object = SHORT): Messages {
   const users = messages.flatMap(({ role }, at) => (role === 'user' ? [at] : [])).slice(-count);
   return messages.map((message, at) =>
@@ -179,7 +179,7 @@ function use(id: string, name: string, path: string, lines: number, thinking?: s
   ];
 }
 
-/** A long read far in front of the write that makes it stale. Behind it there is little, so that the price lets it go. */
+/** A long read far in front of the write that makes it stale. Little follows it, so that removing it pays. */
 function staleReadFarBack(thinking?: string): Messages {
   const searches = (from: number, lines: number): Messages =>
     Array.from({ length: 12 }, (_, at) =>
@@ -203,7 +203,7 @@ interface Sent {
   readonly inputTokens: number;
 }
 
-/** Sends a conversation call by call, and leaves out calls that nothing is asked of: each takes a while. */
+/** Sends a conversation call by call, and skips calls that no test checks: each takes a while. */
 async function play(
   send: Send,
   messages: Messages,
@@ -225,7 +225,7 @@ async function play(
 
 const messagesOf = ({ body }: Pick<Sent, 'body'>): Messages => body['messages'] as Messages;
 
-/** The request from which a message of the one before is gone. */
+/** The request that lacks a message of the one before. */
 function editIn(all: readonly Sent[]): { at: number; unchanged: number } {
   for (const [at, sent] of all.entries()) {
     const former = messagesOf(all[at - 1] ?? sent);
@@ -252,24 +252,24 @@ const FORMATS = DOORS.slice(0, 2);
 const BESIDES = { system: [{ ...SYSTEM[0], cache_control: SHORT }] };
 
 describe.each(DOORS)('a mark in front of an edit, through %s', (_, open) => {
-  it('lets the request of the edit read what is in front of it', async () => {
+  it('lets the edited request read the cache up to the edit', async () => {
     const all = await play(open(), staleReadFarBack(), BESIDES, (so) => marked(so, 2));
     const { at, unchanged } = editIn(all);
     expect(unchanged).toBeGreaterThan(20);
     expect(all[at]!.readTokens).toBeGreaterThan(0.95 * tokensBefore(all[at]!, unchanged));
     expect(all.map(({ body }) => marksOf(body).length).slice(at - 1, at + 2)).toEqual([3, 4, 3]);
-    // The next request reads the entries of this one.
+    // The next request reads the cache entries of this one.
     expect(all[at + 1]!.readTokens).toBeGreaterThan(0.95 * all[at]!.inputTokens);
   });
 
-  it('is one of the four that are allowed, but never the last', async () => {
+  it('counts as one of the four marks allowed, and is never the last one', async () => {
     const all = await play(open(), staleReadFarBack(), BESIDES, (so) => marked(so, 3));
     const { at, unchanged } = editIn(all);
     const { body, readTokens } = all[at]!;
     expect(readTokens).toBeGreaterThan(0.95 * tokensBefore(all[at]!, unchanged));
     expect(marksOf(body)).toHaveLength(4);
     expect(all[at + 1]!.readTokens).toBeGreaterThan(0.95 * all[at]!.inputTokens);
-    // Of the others none can be moved.
+    // None of the others can be moved.
     const full = [...BESIDES.system, ...BESIDES.system, ...BESIDES.system];
     const own = await play(open(), staleReadFarBack(), { system: full }, (so) => marked(so, 1));
     const unmoved = own[editIn(own).at]!;
@@ -278,8 +278,8 @@ describe.each(DOORS)('a mark in front of an edit, through %s', (_, open) => {
   });
 });
 
-describe.each(FORMATS)('the mark, through %s', (_, open) => {
-  it('lasts as long as the mark behind it, also the automatic one', async () => {
+describe.each(FORMATS)('a mark in front of an edit, by format of %s', (_, open) => {
+  it('has the lifetime of the mark behind it, also of the automatic one', async () => {
     const long = [{ ...SYSTEM[0], cache_control: LONG }];
     for (const mark of [SHORT, LONG]) {
       const besides = { system: long };
@@ -293,7 +293,7 @@ describe.each(FORMATS)('the mark, through %s', (_, open) => {
     }
   });
 
-  it('is on no reasoning, and in no request that caches no messages', async () => {
+  it('is never on reasoning, and not in requests that cache no messages', async () => {
     const all = await play(open(), staleReadFarBack('Hm.'), BESIDES, (so) => marked(so, 1));
     expect(marksOf(all[editIn(all).at]!.body)).toHaveLength(3);
     const none = await play(open(), staleReadFarBack(), BESIDES, (so) => so);
@@ -301,7 +301,7 @@ describe.each(FORMATS)('the mark, through %s', (_, open) => {
   });
 });
 
-/** Fields of tools that are counted as marks, so that no mark is added, and fields of the same length that are none. */
+/** Tool fields that count as marks, so that no mark is added, and fields of the same length that do not. */
 const FULL = toolsWith('cache_control');
 const FREE = toolsWith('cache-control');
 
@@ -330,7 +330,7 @@ const SESSIONS = fc.record({
 });
 
 describe('a request that is repeated', () => {
-  it('has the same mark, and a count of its tokens has none', async () => {
+  it('has the same mark again, and a count of its tokens has none', async () => {
     const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
     onTestFinished(() => compactor.close());
     const bodies: JsonRecord[] = [];
@@ -359,13 +359,13 @@ describe('a request that is repeated', () => {
   });
 });
 
-describe.each(DOORS)('any session with any marks, through %s', (_, open) => {
-  it('is never refused, and is sent as without a further mark', async () => {
+describe.each(DOORS)('random sessions with random marks, through %s', (_, open) => {
+  it('are never refused, and an added mark changes nothing else', async () => {
     let added = 0;
     await fc.assert(
       fc.asyncProperty(SESSIONS, async ({ steps, own }) => {
         const { users, isAutomatic, ttl } = own;
-        // No longer mark behind a shorter one, and four in all.
+        // No longer lifetime behind a shorter one, and at most four marks.
         const lasting = own.system.slice(0, isAutomatic ? 3 - users : 4 - users);
         const mark = lasting.includes(SHORT) ? SHORT : ttl;
         const besides = {
@@ -456,14 +456,14 @@ describe('withBreakpointBefore', () => {
     expect(marked === messages).toBe(expected === undefined);
   });
 
-  it('marks for as long as the longest mark behind it, in whatever order a block has them', () => {
+  it("uses the longest lifetime of the marks behind it, whatever the order of a block's fields", () => {
     const inner = [{ ...text('a'), cache_control: SHORT }];
     const result = { type: 'tool_result', tool_use_id: 't', content: inner, cache_control: LONG };
     const [first] = withBreakpointBefore({}, [ask('Go.'), ...BEHIND, user(result)], 1);
     expect(first).toEqual(user({ ...text('Go.'), cache_control: LONG }));
   });
 
-  it('copies no field that a tool was called with', () => {
+  it('copies no argument of a call', () => {
     const call = { type: 'tool_use', id: 't', name: 'x', input: { cache_control: { type: 'x' } } };
     const messages = [ask('Go.'), ...BEHIND, model(call)];
     expect(withBreakpointBefore({}, messages, 1)).toBe(messages);
@@ -478,7 +478,7 @@ describe('withBreakpointBefore', () => {
     index: fc.nat(),
   });
 
-  it('makes no request invalid, whatever it consists of, and adds or moves one mark, not the last', () => {
+  it('keeps every request valid, and adds or moves one mark, never the last', () => {
     let [added, moved] = [0, 0];
     fc.assert(
       fc.property(REQUESTS, ({ messages: given, places, outer, isAutomatic, long, index }) => {
@@ -527,7 +527,7 @@ describe('withBreakpointBefore', () => {
 
 type Holder = Record<string, unknown>;
 
-/** The blocks that the API takes a mark on. */
+/** The blocks on which the API accepts a mark. */
 function holdersIn(part: object): Holder[] {
   const { type, content } = part as Holder;
   const inner = Array.isArray(content) ? (content as Holder[]) : [];

@@ -1,4 +1,4 @@
-// Compaction on demand by Anthropic in the AI SDK, whose own package would lose what a block is signed with.
+// Compaction on demand by Anthropic through the AI SDK, whose own package would lose the signature of a compaction block.
 
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { generateText } from 'ai';
@@ -13,7 +13,7 @@ import { openCompaction } from '../../support/compaction-by-model.js';
 
 const LONG = 'lorem ipsum dolor '.repeat(150);
 
-/** Plays turns of an agent, with thinking and a call in each. */
+/** Plays turns of an agent with thinking and a call each. */
 async function play(turns: number, refusals: readonly (readonly [number, object])[] = []) {
   const provider = await startCompactingProvider();
   provider.refusals.push(...(refusals as typeof provider.refusals));
@@ -99,7 +99,7 @@ describe('compactingFetch', () => {
     for (const message of kept) expect(JSON.stringify(message)).toContain('"thinking"');
   });
 
-  it('goes on by another strategy where Anthropic refuses, and says so', async () => {
+  it('falls back to another strategy if Anthropic refuses, and says so', async () => {
     const { provider, events } = await play(9, [[529, { type: 'error', error: { type: 'overloaded_error', message: 'x' } }]]); // prettier-ignore
     expect(events[0]).toMatchObject({
       strategy: 'high-density',
@@ -118,19 +118,19 @@ describe('compactingFetch', () => {
     ['https://h/model/arn%3Aaws%3Abedrock%3Ax/invoke-with-response-stream', true],
     ['https://h/v1/publishers/anthropic/models/count-tokens:rawPredict', false],
     ['https://h/model/us.anthropic.claude-opus-5-5-v1%3A0/converse', false],
-  ])('compacts what Claude is sent at %s: %s', async (url, isCompacted) => {
+  ])('compacts requests to Claude at %s: %s', async (url, isCompacted) => {
     const { sent, models } = await sendTo(url, { anthropic_version: 'any' });
     expect(sent !== REQUEST).toBe(isCompacted);
     expect(models.map((name) => /opus|arn:/.test(name ?? ''))).toEqual(isCompacted ? [true] : []);
   });
 
-  it('leaves what other models of Bedrock are sent', async () => {
+  it('leaves requests to other models of Bedrock unchanged', async () => {
     expect((await sendTo('https://h/model/us.amazon.nova-pro-v1%3A0/invoke', {})).sent).toBe(
       JSON.stringify({ messages: BODY.messages }),
     );
   });
 
-  it('leaves a request that AWS would refuse once it is changed, and says so once', async () => {
+  it('leaves a request with an AWS signature unchanged, and says so once', async () => {
     const warnings: string[] = [];
     const logger = { debug: () => undefined, warn: (said: string) => void warnings.push(said), error: () => undefined }; // prettier-ignore
     await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
@@ -146,7 +146,7 @@ describe('compactingFetch', () => {
     expect(warnings).toEqual([expect.stringContaining('AWS refuses')]);
   });
 
-  it('leaves requests alone that are for something else', async () => {
+  it('leaves requests for other purposes unchanged', async () => {
     const { compactor } = openCompaction();
     const seen: unknown[] = [];
     const fetch = compactingFetch(compactor, {}, (...request) => {

@@ -1,4 +1,4 @@
-// Through the real SDK, to a provider on the loopback interface that refuses what Anthropic refuses.
+// The middleware in the real SDK, with a provider on the loopback interface that refuses what Anthropic refuses.
 
 import Anthropic, { betaRefusalFallbackMiddleware } from '@anthropic-ai/sdk';
 import type { Middleware } from '@anthropic-ai/sdk';
@@ -21,7 +21,7 @@ import { startStrictProvider } from '../../support/strict-provider.js';
 import { ask, longText, say, staleRead } from './conversations.js';
 import { deepFreeze } from './deep-freeze.js';
 
-/** Of one test: conversations that begin alike are one to a compactor. */
+/** One per test: to a compactor, conversations that begin alike are the same one. */
 let compactor: Compactor;
 beforeEach(() => {
   compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
@@ -32,7 +32,7 @@ const REQUEST = { model: 'claude-sonnet-5-5', max_tokens: 100 };
 const ANSWER: ScriptedStep = { text: 'So be it.' };
 
 interface ClientOptions extends AdapterOptions {
-  /** Stands before the middleware of the adapter. */
+  /** Runs before the middleware of the adapter. */
   readonly first?: Middleware;
 }
 
@@ -52,7 +52,7 @@ function sentMessages({ body }: IncomingRequest): readonly MessageParam[] {
   return body['messages'] as readonly MessageParam[];
 }
 
-/** Refuses reasoning before which anything has changed since the model said it. */
+/** Refuses reasoning whose prefix has changed since the model produced it. */
 async function startBindingProvider(script: readonly ScriptedStep[]): Promise<ScriptedProvider> {
   const prefixes = new Map<string, string>();
   let answers = 0;
@@ -104,7 +104,7 @@ const step = (name: string, file: string, reasoning?: string): ScriptedStep => (
 });
 
 describe('compactionMiddleware', () => {
-  it('sends what compaction leaves, and nothing else differs', async () => {
+  it('sends the compacted messages, and changes nothing else of the request', async () => {
     const provider = await startStrictProvider([ANSWER, ANSWER]);
     const messages = deepFreeze(staleRead());
     const params = deepFreeze({
@@ -127,7 +127,7 @@ describe('compactionMiddleware', () => {
     );
   });
 
-  it('knows a conversation that goes on', async () => {
+  it('recognizes a conversation that continues', async () => {
     const provider = await startStrictProvider([ANSWER, ANSWER]);
     const sessions: Session[] = [];
     const client = clientOf(provider, { onSession: (session) => sessions.push(session) });
@@ -158,7 +158,7 @@ describe('compactionMiddleware', () => {
     expect(sessions[0]?.history.length).toBe(5);
   });
 
-  it('tries again with the same body when the conversation has gone on meanwhile', async () => {
+  it('tries again with the same body when the conversation has continued meanwhile', async () => {
     const provider = await startStrictProvider([ANSWER, ANSWER]);
     const messages = [...staleRead(), say('Done.'), ask('Really?')];
     const first: Middleware = async (request, next) => {
@@ -223,7 +223,7 @@ describe('compactionMiddleware', () => {
     const reasoningIn = (request: IncomingRequest | undefined): readonly string[] =>
       JSON.stringify(request?.body).match(/I (?:look|write|search)\./g) ?? [];
 
-    it('takes out what is bound to messages that have changed', async () => {
+    it('removes reasoning whose prefix has changed', async () => {
       const provider = await startBindingProvider(SCRIPT);
 
       await runLoop(clientOf(provider), { thinking: { type: 'adaptive' } });
@@ -232,7 +232,7 @@ describe('compactionMiddleware', () => {
       expect(reasoningIn(provider.requests.at(-1))).toEqual(['I search.']);
     });
 
-    it('counts the tokens of what was sent and follows: the endpoint refuses what is bound to other messages', async () => {
+    it('counts the tokens of what was sent and what follows: the endpoint refuses reasoning with another prefix', async () => {
       const provider = await startBindingProvider([...SCRIPT, ANSWER]);
       const counted: MessageParam[][] = [];
       const client = clientOf(provider).withOptions({
@@ -248,7 +248,7 @@ describe('compactionMiddleware', () => {
       messages.push(ask('Go on.'));
 
       await client.messages.countTokens({ model: REQUEST.model, messages });
-      // As a host does that rebuilds its messages.
+      // Like a host that rebuilds its messages.
       const rebuilt = structuredClone(messages);
       await client.messages.countTokens({ model: REQUEST.model, messages: rebuilt });
       await client.messages.create({ ...REQUEST, messages });
@@ -259,7 +259,7 @@ describe('compactionMiddleware', () => {
       expect(sentMessages(provider.requests.at(-1)!)).toEqual(counted[0]);
     });
 
-    it('leaves it out once a model that binds it has refused what was to be kept', async () => {
+    it('removes it once a model that binds it has refused it, although it was to be kept', async () => {
       const provider = await startBindingProvider(SCRIPT);
 
       await runLoop(clientOf(provider, { reasoning: 'keep' }));
@@ -271,7 +271,7 @@ describe('compactionMiddleware', () => {
       expect(sent?.status).toBe(200);
     });
 
-    it('edits nothing before it when told so', async () => {
+    it('edits nothing in front of it with `forbid-edits`', async () => {
       const provider = await startBindingProvider(SCRIPT);
 
       await runLoop(clientOf(provider, { reasoning: 'forbid-edits' }));
@@ -279,7 +279,7 @@ describe('compactionMiddleware', () => {
       expect(sentMessages(provider.requests.at(-1)!)).toHaveLength(7);
     });
 
-    it('keeps it where thinking has a budget', async () => {
+    it('keeps it if thinking has a budget', async () => {
       const provider = await startStrictProvider(SCRIPT);
 
       await runLoop(clientOf(provider), {
@@ -292,7 +292,7 @@ describe('compactionMiddleware', () => {
       expect(reasoningIn(provider.requests.at(-1))).toEqual(['I write.', 'I search.']);
     });
 
-    it('leaves the reasoning in place that a turn has to start with', async () => {
+    it('keeps the reasoning with which a turn has to start', async () => {
       const [first, ...others] = SCRIPT;
       const silent = others.map(({ reasoning: _, ...rest }) => rest);
       const provider = await startStrictProvider([first!, ...silent]);
@@ -306,7 +306,7 @@ describe('compactionMiddleware', () => {
       expect(reasoningIn(provider.requests.at(-1))).toEqual(['I look.']);
     });
 
-    it('keeps it where the API itself drops what no longer fits', async () => {
+    it('keeps it if the API itself drops reasoning with another prefix', async () => {
       const provider = await startStrictProvider([ANSWER]);
 
       await clientOf(provider).beta.messages.create({
@@ -320,7 +320,7 @@ describe('compactionMiddleware', () => {
   });
 
   describe('what it leaves alone', () => {
-    it('is a request of a thread that the server holds, which a logger is told once', async () => {
+    it('is a request of a thread that the server holds, which is logged once', async () => {
       const provider = await startStrictProvider([ANSWER, ANSWER]);
       const messages = staleRead();
       const warnings: string[] = [];
@@ -328,7 +328,7 @@ describe('compactionMiddleware', () => {
       const logger = { debug: () => undefined, warn, error: () => undefined };
       const params = { ...REQUEST, messages, thread: { type: 'create' as const } };
 
-      // An adapter may be made for each run.
+      // An application may make an adapter for each run.
       for (let run = 0; run < 2; run += 1)
         await clientOf(provider, { logger }).beta.messages.create(params);
 
@@ -336,7 +336,7 @@ describe('compactionMiddleware', () => {
       expect(warnings).toEqual([expect.stringContaining('`thread: false`')]);
     });
 
-    it('is a request for anything else', async () => {
+    it('is any other request', async () => {
       const urls: string[] = [];
       const client = new Anthropic({
         apiKey: 'none',
@@ -371,7 +371,7 @@ describe('compactionMiddleware', () => {
     expect(messages.slice(-2)).toEqual(more);
   });
 
-  it('stands behind the middleware for refusals', async () => {
+  it('runs behind the middleware that handles refusals', async () => {
     const provider = await startStrictProvider([ANSWER]);
     const first = betaRefusalFallbackMiddleware([{ model: 'claude-opus-4-8' }]);
 
@@ -383,10 +383,10 @@ describe('compactionMiddleware', () => {
     expect(sentMessages(provider.requests[0]!)).toHaveLength(5);
   });
 
-  it('ends a compaction with the signal of the request', async () => {
+  it('aborts a compaction with the signal of the request', async () => {
     const provider = await startStrictProvider([ANSWER]);
     const controller = new AbortController();
-    // A summary that never comes.
+    // A summary that never arrives.
     const generate = vi.fn(() => {
       controller.abort();
       return new Promise<never>(() => {});
@@ -415,7 +415,7 @@ describe('compactionMiddleware', () => {
     expect(provider.requests).toHaveLength(0);
   });
 
-  it('throws what a compaction throws, without another try', async () => {
+  it('throws the error of a compaction, without a retry', async () => {
     const provider = await startStrictProvider([ANSWER]);
     let sessions = 0;
     const client = clientOf(provider, {
@@ -464,7 +464,7 @@ describe('compactionMiddleware', () => {
       const usages = [
         { input_tokens: 500, cache_read_input_tokens: 0, cache_creation_input_tokens: 9_500 },
         { input_tokens: 500, cache_read_input_tokens: 0, cache_creation_input_tokens: 10_500 },
-        // Without marks nothing is cached.
+        // Without marks, nothing is cached.
         { input_tokens: 12_000, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
         { input_tokens: 13_000, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
       ];
@@ -506,7 +506,7 @@ describe('compactionMiddleware', () => {
   it.each([
     ['claude-opus-5', undefined, 'cache-cold'],
     ['claude-opus-5', { type: 'ephemeral' }, 'reclaims-enough'],
-    // Other models behind this API cache by themselves.
+    // Other models behind this API cache automatically.
     ['kimi-k2', undefined, 'reclaims-enough'],
   ] as const)(
     'knows that %s caches nothing without a mark (%j: %s)',
@@ -550,7 +550,7 @@ describe('compactionMiddleware', () => {
     }));
     const params = { ...REQUEST, tools, messages: [ask('Fix a.ts.')] };
 
-    it('works where the loop sends all messages', async () => {
+    it('compacts a loop that sends all messages', async () => {
       const provider = await startStrictProvider([...SCRIPT, ANSWER]);
       const sessions: Session[] = [];
       const client = clientOf(provider, { onSession: (session) => sessions.push(session) });
@@ -564,7 +564,7 @@ describe('compactionMiddleware', () => {
       expect(sessions).toHaveLength(1);
     });
 
-    it('leaves a loop alone whose messages the server holds', async () => {
+    it('leaves a loop alone if the server holds its messages', async () => {
       const provider = await startScriptedProvider({ script: [...SCRIPT, ANSWER] });
       onTestFinished(() => provider.close());
 

@@ -1,4 +1,4 @@
-// What Anthropic's context editing is told.
+// The settings of Anthropic's context editing.
 
 import type Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
@@ -13,9 +13,9 @@ async function editsOf(options: CompactorOptions, overheadTokens?: number) {
 }
 
 describe('contextEdits', () => {
-  it('keeps reads, and clears the rest when that pays for the cache', async () => {
+  it('keeps reads, and clears the rest when that pays for the lost cache', async () => {
     const config = await editsOf({}, 7_000);
-    // As the SDK has it.
+    // In the type of the SDK.
     const { edits } = config satisfies Anthropic.Beta.BetaContextManagementConfig;
     expect(edits).toEqual([
       {
@@ -31,7 +31,7 @@ describe('contextEdits', () => {
     expect(edits[0]?.exclude_tools).not.toContain('Edit');
   });
 
-  it('goes by recency without a working set, and by nothing without either', async () => {
+  it('clears by recency without a working set, and nothing without either', async () => {
     expect(await editsOf({ preset: 'specification' })).toEqual({ edits: [] });
     const settings = { 'compression.density.recencyPruning': true } as const;
     expect(await editsOf({ preset: 'specification', settings })).toMatchObject({

@@ -1,14 +1,14 @@
-// Conversations of the tests: an agent that reads a file, writes it, and goes on.
+// Conversations for tests: an agent reads a file, writes it, and continues.
 
 import type { MessageParam, ToolUseBlockParam } from '@anthropic-ai/sdk/resources/messages';
 
-/** A text of some hundred tokens that no other is the same as. */
+/** A text of some hundred tokens that differs for each name. */
 export function longText(name: string): string {
   return `${name}: `.concat('const answer = 42; '.repeat(60));
 }
 
 export interface CallOptions {
-  /** Reasoning that comes before the call. */
+  /** Reasoning in front of the call. */
   readonly thinking?: string;
 }
 
@@ -35,17 +35,17 @@ export function exchange(
   ];
 }
 
-/** What the user asks. */
+/** A user message. */
 export function ask(content: string): MessageParam {
   return { role: 'user', content };
 }
 
-/** What the assistant says. */
+/** An assistant message. */
 export function say(content: string): MessageParam {
   return { role: 'assistant', content };
 }
 
-/** A conversation in which the first read is stale: its two messages go, and five are left. */
+/** A conversation in which the first read is stale: its two messages are removed, five are left. */
 export function staleRead(options: CallOptions = {}): MessageParam[] {
   return [
     ask('Fix a.ts.'),

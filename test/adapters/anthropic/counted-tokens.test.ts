@@ -1,4 +1,4 @@
-// Counts of tokens through the real SDK, of conversations that no request of this process has continued.
+// Token counts through the real SDK, of conversations of which this process has sent no request.
 
 import Anthropic from '@anthropic-ai/sdk';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
@@ -7,7 +7,7 @@ import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction
 import { createCompactor } from '../../../src/main/compactor.js';
 import { staleRead } from './conversations.js';
 
-/** Has messages counted by an endpoint that refuses as many requests; returns the bodies that it gets. */
+/** Has messages counted by an endpoint that first refuses some requests; returns the bodies that it receives. */
 async function counted(
   messages: readonly MessageParam[],
   refusals: number,
@@ -35,12 +35,12 @@ async function counted(
   return seen;
 }
 
-it('leaves such a request as it came', async () => {
+it('sends such a request unchanged', async () => {
   const messages = staleRead();
   expect(await counted(messages, 0)).toEqual([{ model: 'claude-sonnet-5-5', messages }]);
 });
 
-it('repeats it once without the reasoning that the endpoint refuses: it may be bound to what was sent', async () => {
+it('repeats it once without the reasoning that the endpoint refuses, which may be bound to an edited prefix', async () => {
   const messages = staleRead({ thinking: 'I look.' });
   const bare = messages.map(({ role, content }) => ({
     role,

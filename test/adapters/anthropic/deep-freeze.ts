@@ -1,4 +1,4 @@
-// Makes sure that nobody changes what belongs to somebody else.
+// Makes mutations of the caller's objects fail.
 
 /** Freezes a value of plain data with all that is in it, and returns it. */
 export function deepFreeze<T>(value: T): T {

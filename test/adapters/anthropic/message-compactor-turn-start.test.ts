@@ -17,30 +17,30 @@ function restore(...compacted: readonly MessageParam[]): readonly MessageParam[]
 }
 
 describe('restoreTurnStart', () => {
-  it('brings back the call with the reasoning that the turn starts with', () => {
+  it('restores the call with the reasoning that starts the turn', () => {
     expect(restore(question, ...second, ...third)).toEqual(MESSAGES.slice(1));
     expect(restore(question, ...third)).toEqual([question, ...start, ...third]);
   });
 
-  it('brings it back behind a summary that has taken its place', () => {
+  it('restores it behind a summary that replaced it', () => {
     expect(restore(ask('What was.'), ...third)).toEqual([ask('What was.'), ...start, ...third]);
   });
 
-  it('brings it back in the place of the acknowledgement of that summary', () => {
+  it('restores it in place of the acknowledgement of that summary', () => {
     const summary = [ask('What was.'), say('Noted.')];
 
     expect(restore(...summary, ...third)).toEqual([summary[0], ...start, ...third]);
-    // An answer of the model itself stays.
+    // An answer of the model stays.
     expect(restore(say('Hello.'), ...third)).toEqual([say('Hello.'), ...start, ...third]);
   });
 
-  it('brings nothing back twice', () => {
+  it('restores nothing twice', () => {
     const compacted = [question, ...start, ask('What was.'), ...third];
 
     expect(restore(...compacted)).toEqual(compacted);
   });
 
-  it('brings back a call whose answers stood beside something the user said', () => {
+  it('restores a call whose results stood beside a text of the user', () => {
     const [call, answer] = second as [MessageParam, MessageParam];
     const aside = { type: 'text' as const, text: 'Mind b.ts.' };
     const answered = { ...answer, content: [...(answer.content as []), aside] };
@@ -52,7 +52,7 @@ describe('restoreTurnStart', () => {
     expect(compacted).toEqual(messages);
   });
 
-  it('brings back the question and the start of the turn with such a call, if nothing else is in front of it', () => {
+  it('restores the question and the start of the turn with such a call, if it is the first message', () => {
     const [call, answer] = second as [MessageParam, MessageParam];
     const aside = { type: 'text' as const, text: 'Mind b.ts.' };
     const answered = { ...answer, content: [...(answer.content as []), aside] };
@@ -65,7 +65,7 @@ describe('restoreTurnStart', () => {
     expect(compacted).toEqual([question, ...start, call, answered, ...third]);
   });
 
-  it('brings nothing back that stands before a compaction of the server', () => {
+  it('restores nothing from before a compaction by the server', () => {
     const [call, answer] = exchange('toolu_2', 'write_file', 'a.ts', { thinking: 'I write.' });
     const block = { type: 'compaction', content: 'What was.' } as never;
     const reply = { ...call!, content: [block, ...(call!.content as [])] };
@@ -80,18 +80,18 @@ describe('restoreTurnStart', () => {
     expect(restoreTurnStart(compacted, MESSAGES)).toBe(compacted);
   });
 
-  it('lets the call go when the turn is over', () => {
+  it('does not restore the call once the turn is over', () => {
     const over = [...MESSAGES, say('Done.'), ask('Thanks.')];
     const compacted = [question, ...third, ...over.slice(-2)];
 
     expect(restoreTurnStart(compacted, over)).toBe(compacted);
   });
 
-  it('finds the same start in a list that has grown, shrunk or changed since the last call', () => {
+  it('finds the start of the turn in a list that has grown, shrunk or changed since the last call', () => {
     const first = ask('Begin.');
     const pieces = [[say('Done.')], [ask('And now?')], [...start], [...second], [...third]];
     const list: MessageParam[] = [first];
-    // The cycle of these numbers is longer than the test.
+    // The period of these numbers is longer than the test.
     let seed = 7;
     const draw = (count: number): number => (seed = (seed * 31 + 17) % 10_007) % count;
     for (let round = 0; round < 300; round += 1) {

@@ -18,14 +18,14 @@ import { deepFreeze } from './deep-freeze.js';
 import { runs } from '../../support/scale.js';
 import { readAll } from '../../support/read-all.js';
 
-/** Of one test: conversations that begin alike are one to a compactor. */
+/** One per test: to a compactor, conversations that begin alike are the same one. */
 let compactor: Compactor;
 beforeEach(() => {
   compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
 });
 afterEach(() => compactor.close());
 
-/** What the API would say; with a thinking budget, turns have to start with reasoning. */
+/** The API's reasons to refuse; with a thinking budget, turns have to start with reasoning. */
 function refusals(messages: readonly MessageParam[], hasBudget = false): readonly string[] {
   const body = { messages, ...(hasBudget && { thinking: { type: 'enabled' } }) };
   return findRequestViolations(readAnthropicRequest(body), 'anthropic').map(
@@ -37,7 +37,7 @@ function partsOf({ content }: MessageParam): readonly unknown[] {
   return typeof content === 'string' ? [content] : content;
 }
 
-/** The messages with a breakpoint at their end, all of them new objects; a text needs a part for that. */
+/** New objects for the messages, with a breakpoint at their end, which turns a text into a part. */
 function marked(messages: readonly MessageParam[]): MessageParam[] {
   const copies = structuredClone(messages) as MessageParam[];
   const last = copies.at(-1);
@@ -48,7 +48,7 @@ function marked(messages: readonly MessageParam[]): MessageParam[] {
 }
 
 describe('messageCompactor', () => {
-  it('takes out a stale read, and leaves the other messages the same objects', async () => {
+  it('removes a stale read, and returns the same objects for the other messages', async () => {
     const messages = deepFreeze(staleRead());
     const compact = messageCompactor(compactor, { edits: 'every-turn' });
 
@@ -58,7 +58,7 @@ describe('messageCompactor', () => {
     expect(compacted.map((message) => messages.indexOf(message))).toEqual([0, 3, 4, 5, 6]);
   });
 
-  it('knows a conversation that goes on', async () => {
+  it('recognizes a conversation that continues', async () => {
     const messages = staleRead();
     const sessions: string[] = [];
     const compact = messageCompactor(compactor, {
@@ -74,7 +74,7 @@ describe('messageCompactor', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('knows a conversation whose breakpoint moves, and sends only the one that is set', async () => {
+  it('recognizes a conversation whose breakpoint moves, and sends only the present breakpoint', async () => {
     const messages = staleRead();
     const sessions: string[] = [];
     const compact = messageCompactor(compactor, {
@@ -93,7 +93,7 @@ describe('messageCompactor', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('carries breakpoints and reasoning of siblings of an edited part', async () => {
+  it('keeps breakpoints and reasoning beside an edited part', async () => {
     const [question, call, answer] = staleRead() as [MessageParam, MessageParam, MessageParam];
     const messages = [
       question,
@@ -120,18 +120,18 @@ describe('messageCompactor', () => {
     expect(compacted[2]?.content[0]).toBe(messages[2]?.content[1]);
   });
 
-  it('refuses what is no list, and what is no message', async () => {
+  it('refuses a value that is no list, and an invalid message', async () => {
     const compact = messageCompactor(compactor, { onError: 'throw' });
 
     await expect(compact({} as never)).rejects.toThrow(TypeError);
     await expect(compact([null] as never)).rejects.toThrow(TypeError);
   });
 
-  it('refuses options that are wrong', () => {
+  it('refuses invalid options', () => {
     expect(() => messageCompactor(compactor, { maxConversations: 0 })).toThrow(RangeError);
   });
 
-  it('takes messages of the beta API', () => {
+  it('accepts messages of the beta API', () => {
     const compact = messageCompactor<BetaMessageParam>(compactor);
 
     expectTypeOf(compact).parameter(0).toEqualTypeOf<readonly BetaMessageParam[]>();
@@ -143,13 +143,13 @@ describe('messageCompactor', () => {
     const signatures = (messages: readonly MessageParam[]): readonly string[] =>
       JSON.stringify(messages).match(/sig_toolu_\d/g) ?? [];
 
-    it('takes the reasoning behind an edit out by default', async () => {
+    it('removes the reasoning behind an edit by default', async () => {
       const compact = messageCompactor(compactor, { edits: 'every-turn' });
 
       expect(signatures(await compact(staleRead(thinking)))).toEqual([]);
     });
 
-    it('keeps it to the byte when told so', async () => {
+    it('keeps it byte for byte with `keep`', async () => {
       const messages = deepFreeze(staleRead(thinking));
       const compact = messageCompactor(compactor, { edits: 'every-turn', reasoning: 'keep' });
 
@@ -159,7 +159,7 @@ describe('messageCompactor', () => {
       expect(compacted.map((message) => messages.indexOf(message))).toEqual([0, 3, 4, 5, 6]);
     });
 
-    it('edits nothing before it when told so', async () => {
+    it('edits nothing in front of it with `forbid-edits`', async () => {
       const messages = deepFreeze(staleRead(thinking));
       const compact = messageCompactor(compactor, {
         edits: 'every-turn',
@@ -170,7 +170,7 @@ describe('messageCompactor', () => {
     });
   });
 
-  it('turns no conversation that is valid into one that is refused', async () => {
+  it('makes no valid conversation invalid', async () => {
     let edited = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -189,7 +189,7 @@ describe('messageCompactor', () => {
             for (const message of compacted) {
               if (given.includes(message)) continue;
               edited += 1;
-              // Of what an edit leaves, all but texts and answers are the caller's own objects.
+              // Apart from texts and results, the parts that an edit leaves are the caller's own objects.
               for (const part of message.content) {
                 if (typeof part === 'object' && !/^(?:text|tool_result)$/.test(part.type)) {
                   expect(parts.has(part)).toBe(true);
@@ -237,7 +237,7 @@ describe('messageCompactor', () => {
 
 const TRANSCRIPTS = new URL('../../fixtures/transcripts/', import.meta.url);
 
-/** One message of the model stands on several lines; the API takes them as one. */
+/** A message of the model is recorded on several lines; the API takes them as one message. */
 async function claudeCodeMessages(): Promise<MessageParam[]> {
   const file = new URL('claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl', TRANSCRIPTS);
   const lines = (await readFile(file, 'utf8')).trim().split('\n');

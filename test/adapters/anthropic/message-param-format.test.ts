@@ -62,7 +62,7 @@ const RESULT: MessageParam = {
 
 describe('MESSAGE_PARAM_FORMAT', () => {
   describe('reading', () => {
-    it('makes a tool entry and a human one of a message with answers and a text', () => {
+    it('reads a message with results and a text as a tool entry and a human entry', () => {
       const [, tool, human] = read(CALL, RESULT);
 
       expect(tool).toEqual({
@@ -86,7 +86,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       });
     });
 
-    it('tells what the files in an answer take, but for those that are texts', () => {
+    it('counts the media tokens of files in a result, except text files', () => {
       const picture = {
         type: 'image',
         source: { type: 'base64', media_type: 'image/png', data: '' },
@@ -103,7 +103,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(tool?.blocks).toMatchObject([{ mediaTokens: OTHER_MEDIA_TOKENS + IMAGE_TOKENS }]);
     });
 
-    it('makes an ai entry of reasoning, texts and calls', () => {
+    it('reads reasoning, texts and calls as an ai entry', () => {
       expect(read(CALL)).toEqual([
         {
           speaker: 'ai',
@@ -122,13 +122,13 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       ]);
     });
 
-    it('takes a message that is a text for its part 0', () => {
+    it('reads content that is a string as part 0', () => {
       expect(read({ role: 'user', content: 'Hello' })[0]?.blocks).toEqual([
         { type: 'text', text: 'Hello', origin: [0, 0] },
       ]);
     });
 
-    it('knows the tool of an answer whose call was read before', () => {
+    it("takes the tool's name for a result from a call that was read earlier", () => {
       const reader = format.createReader();
       readAll(reader, [CALL], 0);
 
@@ -137,7 +137,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(tool?.blocks[0]).toMatchObject({ toolName: 'read_file', origin: [1, 0] });
     });
 
-    it('knows an answer by the last call of its id', () => {
+    it('pairs a result with the last call of its id', () => {
       const again = { type: 'tool_use', id: 'toolu_1', name: 'write_file', input: {} } as const;
       const entries = read(CALL, RESULT, { role: 'assistant', content: [again] }, RESULT);
       const answered = entries.filter(({ speaker }) => speaker === 'tool');
@@ -147,7 +147,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       ]);
     });
 
-    it('reads reasoning that is encrypted as reasoning', () => {
+    it('reads encrypted reasoning as reasoning', () => {
       const [entry] = read({
         role: 'assistant',
         content: [
@@ -159,7 +159,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(entry?.blocks[0]).toMatchObject({ type: 'thinking', encryptedContent: 'ZW5j' });
     });
 
-    it('leaves the payload of files where it is', () => {
+    it('reads files without payloads', () => {
       const [entry] = read({
         role: 'user',
         content: [
@@ -181,7 +181,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       ]);
     });
 
-    it('weighs what it does not look into by its texts', () => {
+    it('estimates the tokens of opaque parts by their texts', () => {
       const [entry] = read({
         role: 'user',
         content: [
@@ -203,7 +203,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(document?.type === 'opaque' && document.tokens).toBeCloseTo(1_000, -2);
     });
 
-    it('carries calls of server tools with their answers, looking into neither', () => {
+    it('reads calls of server tools and their results as opaque', () => {
       const [entry] = read({
         role: 'assistant',
         content: [
@@ -246,7 +246,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       },
     );
 
-    it('counts no system message that the model sees only until the next message of the user', () => {
+    it('counts no system message that the model sees only until the next user message', () => {
       const reminder = { role: 'system', content: 'x'.repeat(4_000) } as const;
       const brief = { ...reminder, clear_at: 'next_user_message' } as const;
       const [kept, cleared] = [reminder, brief].map((message) =>
@@ -258,7 +258,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(cleared?.pinnedTokens).toBeLessThan(16);
     });
 
-    it('pins a compaction of a server that failed, and what answers a call beside it', () => {
+    it('pins a failed compaction by the server, and the result of a call beside it', () => {
       const messages: BetaMessageParam[] = [
         {
           role: 'assistant',
@@ -276,7 +276,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(entries.map(({ blocks }) => blocks[0]?.origin[0])).toEqual([2]);
     });
 
-    it('reads the calls that a server tool makes, and all that answers them, as one entry', () => {
+    it('reads the calls that a server tool makes, and their results, as one entry', () => {
       const messages: MessageParam[] = [
         {
           role: 'assistant',
@@ -334,7 +334,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
   });
 
   describe('isSame', () => {
-    it('holds for messages of the same content, wherever their breakpoints are', () => {
+    it('is true for messages of the same content, wherever their breakpoints are', () => {
       const marked: MessageParam = {
         role: 'user',
         content: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }],
@@ -346,7 +346,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       );
     });
 
-    it('does not hold when a byte differs', () => {
+    it('is false when a byte differs', () => {
       const other = structuredClone(CALL);
       Object.assign(other.content[0] ?? {}, { signature: 'c2ln+/=' });
 
@@ -355,7 +355,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
   });
 
   describe('rewrite', () => {
-    it('replaces the content of an answer, and carries all else', () => {
+    it('replaces the content of a result, and keeps everything else', () => {
       const block: ContentBlock = {
         type: 'tool_response',
         callId: 'toolu_1',
@@ -375,7 +375,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(content[1]).toBe(RESULT.content[1]);
     });
 
-    it('leaves a result that loads tools, which the model would lose', () => {
+    it('leaves a result that loads tools: the model would lose them', () => {
       const message: MessageParam = {
         role: 'user',
         content: [
@@ -391,7 +391,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(rewrite(message, { 0: { ...found, result: 'pruned' } })).toEqual(message);
     });
 
-    it('replaces a text, also where the message is one', () => {
+    it('replaces a text, also if it is the whole content', () => {
       expect(rewrite({ role: 'user', content: 'long' }, { 0: text('short') })).toEqual({
         role: 'user',
         content: 'short',
@@ -421,7 +421,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
   });
 
   describe('write', () => {
-    it('makes a message of the user, or of the assistant, of texts', () => {
+    it('writes texts as a message of the user or the assistant', () => {
       const blocks = [text('One.'), text('Two. ')];
 
       expect(format.write({ speaker: 'human', blocks: [text('One.')] }, [])).toEqual({
@@ -435,7 +435,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
     });
   });
 
-  it('reads every part of every message as exactly one block', () => {
+  it('reads each part of each message as exactly one block', () => {
     fc.assert(
       fc.property(arbitraryMessages, (messages) => {
         const { entries } = readAll(format.createReader(), messages, 3);
@@ -450,7 +450,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
     );
   });
 
-  it('reads the same whether messages come together or one by one', () => {
+  it('reads messages one by one as it reads them all at once', () => {
     fc.assert(
       fc.property(arbitraryMessages, (messages) => {
         const reader = format.createReader();
@@ -461,7 +461,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
     );
   });
 
-  it('keeps the parts without an edit as they are, and answers in front', () => {
+  it('keeps unedited parts as they are, and results first', () => {
     fc.assert(
       fc.property(arbitraryMessages, fc.infiniteStream(fc.nat(3)), (messages, choices) => {
         for (const { blocks } of readAll(format.createReader(), messages, 0).entries) {

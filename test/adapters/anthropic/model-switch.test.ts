@@ -1,5 +1,5 @@
-// One conversation that several models answer in turn, of which some bind thinking to what stands before it: what landed stays,
-// and each is sent only what it takes.
+// One conversation with several models in turn, some of which bind thinking to its prefix: edits stay, and each model is sent only
+// what it accepts.
 
 import type Anthropic from '@anthropic-ai/sdk';
 import * as fc from 'fast-check';
@@ -18,13 +18,13 @@ type Message = Anthropic.MessageParam;
 
 const LONG = 'lorem ipsum dolor '.repeat(60);
 
-/** A text that no other one shows: results alike would be made so small that nothing ever had to be compressed. */
+/** A unique text: equal results would be shrunk so much that no compression would become due. */
 const longTextOf = (at: number): string => LONG.replaceAll('dolor', `dolor${at}`);
 
 const BUDGET = 'claude-sonnet-4-5';
 const BINDING = 'claude-opus-5-5';
 
-/** The thinking of a model with a budget: it is bound to nothing. */
+/** The signature of a model with a budget, which does not bind its thinking. */
 const UNBOUND = 'unbound';
 
 /** An agent that reads a few files again and again, whose answers begin with thinking. */
@@ -33,7 +33,7 @@ class Agent {
   readonly #seals = new ReasoningSeals();
   #answers = 0;
 
-  /** Adds what a model answers to these messages, and what comes next. */
+  /** Adds the model's answer to these messages, and the next input. */
   go(sent: readonly Message[], model: string | undefined): void {
     this.#answers += 1;
     const id = `toolu_${this.#answers}`;
@@ -55,7 +55,7 @@ class Agent {
     );
   }
 
-  /** Whether thinking in a request is bound to something else. */
+  /** Whether a request has thinking that is bound to another prefix. */
   isBroken(sent: readonly Message[]): boolean {
     return this.#seals.broken(boundParts(sent)).length > 0;
   }
@@ -69,7 +69,7 @@ type Call = { readonly modelName?: string | undefined; readonly isRetry: boolean
 
 interface Played {
   readonly sent: readonly Message[][];
-  /** Requests to a model that binds thinking, with thinking that is bound to something else. */
+  /** Requests to a model that binds thinking, with thinking that is bound to another prefix. */
   readonly broken: number;
   /** Requests to a model with a budget whose current turn begins without thinking. */
   readonly unthinking: number;
@@ -91,7 +91,7 @@ async function play(
   const agent = new Agent();
   const sent: Message[][] = [];
   let [broken, unthinking, compressed] = [0, 0, 0];
-  /** A call that names none goes to the last one. */
+  /** The model of a call; a call that names none goes to the last model. */
   let model: string | undefined;
   for (const { modelName, isRetry } of calls) {
     model = modelName ?? model;
@@ -103,7 +103,7 @@ async function play(
       ...{ edits, onError: 'throw' },
       onSession: (session) => session.on('compressed', () => void (compressed += 1)),
     });
-    // Another process does not know it.
+    // Another process does not know the last model.
     const named = isShared ? model : modelName;
     const conversationId = isShared ? 'c' : undefined;
     const request = await compact(agent.messages, { modelName: named, conversationId });
@@ -124,7 +124,7 @@ interface PlayOptions {
   readonly contextLimit?: number;
 }
 
-/** Whether the answer that the current turn begins with does, if there is one. */
+/** Whether the current turn begins with thinking, or has no answer yet. */
 function beginsWithThinking(messages: readonly Message[]): boolean {
   const isQuestion = ({ role, content }: Message): boolean =>
     role === 'user' &&
@@ -143,7 +143,7 @@ const call: fc.Arbitrary<Call> = fc.record({
 const size = (messages: readonly Message[] = []): number => JSON.stringify(messages).length;
 
 describe('messageCompactor, when the model changes', () => {
-  it('goes on in the same session, and keeps what landed', async () => {
+  it('continues in the same session, and keeps its edits', async () => {
     const models = [BUDGET, BINDING, undefined, BUDGET, 'claude-opus-4-8', BINDING];
     const calls = Array.from({ length: 24 }, (_, at) => ({
       modelName: models[at >> 2],
@@ -154,7 +154,7 @@ describe('messageCompactor, when the model changes', () => {
     expect(size(sent.at(-1))).toBeLessThanOrEqual(size(same.at(-1)) * 1.1);
   });
 
-  it('sends each what it takes', async () => {
+  it('sends each model only thinking that it accepts', async () => {
     let compressions = 0;
     await fc.assert(
       fc.asyncProperty(

@@ -1,4 +1,4 @@
-// Compaction on demand by Anthropic, through the real SDK and a provider that checks what comes back.
+// Compaction on demand by Anthropic, through the real SDK and a provider that checks the blocks it gets back.
 
 import Anthropic from '@anthropic-ai/sdk';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -18,7 +18,7 @@ interface Agent {
   readonly client: Anthropic;
   readonly events: CompressedEvent[];
   readonly failures: Error[];
-  /** Plays turns of an agent: what the user says, a call with its result, thinking. */
+  /** Plays turns of an agent: a user message, a call with its result, thinking. */
   readonly play: (turns: number) => Promise<void>;
 }
 
@@ -101,7 +101,7 @@ async function startAgent(
 const textOf = (value: unknown): string => JSON.stringify(value);
 
 describe("compression by 'provider' with Anthropic", () => {
-  it('has the provider compact, and carries its block byte for byte, first of all, from then on', async () => {
+  it('has the provider compact, and from then on sends its block first, byte for byte', async () => {
     const { provider, events, play } = await startAgent();
     await play(24);
     const asked = provider.requests.filter(({ body }) => body['compaction'] !== undefined);
@@ -116,11 +116,11 @@ describe("compression by 'provider' with Anthropic", () => {
     expect(textOf(last.body.messages?.[0])).toContain('"type":"compaction"');
     expect(last.betas).toContain('compact-2026-09-04');
     expect(asked[0]?.body['max_tokens']).toBeGreaterThan(1_000);
-    // The second compaction is of the first one and what came after it.
+    // The second compaction covers the first one and what came after it.
     expect(textOf(asked[1]?.body.messages?.[0])).toContain('"type":"compaction"');
   });
 
-  it('keeps the thinking behind the block, and the words of the user behind that', async () => {
+  it("keeps the thinking behind the block, and the user's words behind that", async () => {
     const { provider, play } = await startAgent({ 'compression.preserveThreshold': 0.5 });
     await play(14);
     const [first] = provider.requests.filter(({ body }) =>
@@ -136,7 +136,7 @@ describe("compression by 'provider' with Anthropic", () => {
     expect(textOf(kept)).toContain('Never skip part 0.');
   });
 
-  it('compacts a long history that comes in one request, without what the same request pruned', async () => {
+  it('compacts a long history that arrives in one request, without what the same request pruned', async () => {
     const { provider, client, events } = await startAgent();
     const messages = Array.from({ length: 24 }, (_, at): Anthropic.MessageParam[] => {
       const id = `toolu_${at}`;
@@ -159,7 +159,7 @@ describe("compression by 'provider' with Anthropic", () => {
     expect([asked.includes('"read_file"'), asked.includes('"write_file"')]).toEqual([false, true]);
   });
 
-  it('makes it ahead of time where that is not switched off', async () => {
+  it('is made ahead of time unless that is switched off', async () => {
     const { provider, events, play } = await startAgent({ 'compression.ahead': 0.5 });
     await play(14);
     expect(events.some(({ isAhead, outcome }) => isAhead === true && outcome === 'applied')).toBe(
@@ -198,7 +198,7 @@ describe("compression by 'provider' with Anthropic", () => {
     ],
     ['answers with no JSON object', [200, [] as never]],
   ])(
-    'has another strategy take its place when the provider %s, and says so once',
+    'falls back to another strategy when the provider %s, and says so once',
     async (_, refusal) => {
       const { provider, events, failures, play } = await startAgent();
       provider.refusals.push(refusal);
@@ -216,7 +216,7 @@ describe("compression by 'provider' with Anthropic", () => {
     },
   );
 
-  it('goes on by another strategy where the provider compacts no more, and carries the block that it made', async () => {
+  it('falls back to another strategy when the provider stops compacting, and keeps sending its block', async () => {
     const { provider, events, play } = await startAgent();
     for (let turns = 0; turns < 20 && events.length === 0; turns += 1) await play(1);
     const error = { type: 'invalid_request_error', message: 'compaction: not supported' };
@@ -234,7 +234,7 @@ describe("compression by 'provider' with Anthropic", () => {
     expect(textOf(sent.at(-1)?.body.messages?.[0])).toContain('"type":"compaction"');
   });
 
-  it('takes out the thinking behind a block that nobody has signed', async () => {
+  it('removes the thinking behind an unsigned block', async () => {
     const { provider, play } = await startAgent({ 'compression.preserveThreshold': 0.5 });
     const block = { type: 'compaction', content: 'What was.' };
     const answer = { content: [block], stop_reason: 'compaction' };
@@ -253,7 +253,7 @@ describe("compression by 'provider' with Anthropic", () => {
     expect(textOf(first?.body.messages)).not.toContain('"thinking"');
   });
 
-  it('drops what the provider has compacted at a threshold of its own, and adds no beta for that', async () => {
+  it('drops what the provider compacted at its own threshold, and adds no beta header for that', async () => {
     const { provider, client, events } = await startAgent(
       { 'compression.strategy': 'high-density' },
       {},
@@ -297,7 +297,7 @@ describe("compression by 'provider' with Anthropic", () => {
     expect(textOf(provider.requests.at(-1)?.body.messages)).toContain('Never skip part 0.');
   });
 
-  it('asks for none beside context editing by the server', async () => {
+  it('asks for no compaction beside context editing by the server', async () => {
     const { provider, events, play } = await startAgent({}, { context_management: { edits: [] } });
     await play(16);
     expect(provider.requests.some(({ body }) => body['compaction'] !== undefined)).toBe(false);

@@ -1,5 +1,5 @@
-// Turns of Claude in which its own tools run across messages, through the real SDK: programs that call the application's tools, and
-// pauses. Each is sent as it was, without thinking that an edit has invalidated, or has gone as a whole.
+// Turns of Claude whose server tools span messages, through the real SDK: programs that call the application's tools, and pauses.
+// Each turn is sent unchanged, except for thinking that an edit invalidated, or is removed as a whole.
 
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const call = (id: string, program?: string): Part => {
   return program === undefined ? made : { ...made, caller };
 };
 
-/** What Claude answers in one turn, one after the other. */
+/** Claude's successive answers in one turn. */
 function answersOf(turn: number): readonly (readonly Part[])[] {
   const [program, search, fetch] = [`p${turn}`, `s${turn}`, `f${turn}`];
   const ran = { type: 'code_execution_result', stdout: LONG, stderr: '', return_code: 0 };
@@ -50,7 +50,7 @@ function answersOf(turn: number): readonly (readonly Part[])[] {
   ];
 }
 
-/** What a provider would refuse: parts without their partner, and anything between a program and what answers it. */
+/** Reasons to refuse: parts without their partner, and other parts between a program and its result. */
 function refusals(messages: readonly Message[]): readonly string[] {
   const text = JSON.stringify(messages);
   const open = new Set<unknown>();
@@ -153,7 +153,7 @@ describe('a conversation with programs and pauses', () => {
     expect(requests).toHaveLength(5 * TURNS);
     expect(Math.max(...requests.map(({ length }) => length))).toBeLessThan(LIMIT * 6);
     expect(JSON.stringify(given).length).toBeGreaterThan(LIMIT * 12);
-    // The newest turn is as it was.
+    // The newest turn is unchanged.
     expect(requests.at(-1)).toContain(`"p${TURNS - 1}"`);
   });
 });

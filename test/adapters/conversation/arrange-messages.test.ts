@@ -1,4 +1,4 @@
-// Where messages that ctxfold wrote are put among the given ones.
+// Where messages that ctxfold wrote are inserted among the given ones.
 
 import { describe, expect, it } from 'vitest';
 
@@ -23,10 +23,10 @@ const WRITTEN = new Map<IContent, string>([
 ]);
 
 /**
- * Shows the order of messages for a history: given ones by number, written ones by letter.
+ * Describes the order of messages for a history: given ones by number, written ones by letter.
  *
- * @param messages of each entry, the number of its message
- * @param written entries that ctxfold wrote, by the index that they have in the history
+ * @param messages the number of each entry's message
+ * @param written entries that ctxfold wrote, with their indexes in the history
  */
 function arranged(
   notation: string,
@@ -63,7 +63,7 @@ describe('arrangeMessages', () => {
     ['between messages', 'h a h a', [0, 1, 2, 3], [[2, NOTE]], '0 1 N 2 3'],
     ['behind pinned messages', 'h a h a', [0, 1, 3, 4], [[2, NOTE]], '0 1 2 N 3 4'],
     [
-      'behind a message that it divides, and the answers to its calls',
+      'behind a message that it would split, and the results of its calls',
       'a a:r1 t:r1 h a',
       [0, 0, 1, 2, 3],
       [[1, NOTE]],
@@ -81,7 +81,7 @@ describe('arrangeMessages', () => {
       '0 1 N S 2',
     ],
     [
-      'with an acknowledgement before the user',
+      'with an acknowledgement in front of a user message',
       'h a h',
       [0, 1, 2],
       [
@@ -91,7 +91,7 @@ describe('arrangeMessages', () => {
       '0 1 S A 2',
     ],
     [
-      'without one before the model',
+      'without an acknowledgement in front of a model message',
       'h a:r1 t:r1',
       [0, 1, 2],
       [
@@ -100,18 +100,18 @@ describe('arrangeMessages', () => {
       ],
       '0 S 1 2',
     ],
-  ])('puts what was written %s', (_, notation, messages, written, expected) => {
+  ])('inserts written messages %s', (_, notation, messages, written, expected) => {
     expect(arranged(notation, messages, written)).toBe(expected);
   });
 
-  it('puts nothing between calls and their answers that are pinned', () => {
+  it('inserts nothing between pinned calls and their results', () => {
     const written = [[1, NOTE]] as const;
     const ofModel = { mayNotOpen: (message: string) => message === '2' };
     expect(arranged('h h', [0, 4], written)).toBe('0 1 2 3 N 4');
     expect(arranged('h h', [0, 4], written, ofModel)).toBe('0 1 N 2 3 4');
   });
 
-  it('lets what was written behind the start of an open exchange wait', () => {
+  it('holds back a written message behind the start of an open exchange', () => {
     const written = [[2, NOTE]] as const;
     expect(arranged('h a', [0, 1], written, {}, 1)).toBe('0 1 | N');
     expect(arranged('h a', [0, 1], written, {}, 2)).toBe('0 1 N');

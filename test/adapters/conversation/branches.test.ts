@@ -1,4 +1,4 @@
-// A conversation that branches in another process goes on from what was decided before the branch.
+// A conversation that branches in another process reuses the edits and summaries from before the branch.
 
 import type { ChatCompletionMessageParam as ChatMessage } from 'openai/resources/chat/completions';
 import { expect, it, onTestFinished } from 'vitest';
@@ -17,7 +17,7 @@ function turn(at: number, name: string = 'a'): ChatMessage[] {
   ];
 }
 
-/** Serves a conversation in a process of its own: what it sent last, and how often it asked for a summary. */
+/** Serves a conversation in its own process; returns the last sent messages and the number of summary requests. */
 async function serve(
   store: StateStore,
   messages: readonly ChatMessage[],
@@ -38,15 +38,18 @@ async function serve(
   return { sent, summaries: summarizer.requests.length };
 }
 
-it.each([24, 28, 33])('goes on from the summary of what came before entry %i', async (branch) => {
-  const store = memoryStore();
-  const first = Array.from({ length: 40 }, (_, at) => turn(at)).flat();
-  const before = [...first.slice(0, branch | 1)];
-  const until = await serve(memoryStore(), before, 1);
-  const whole = await serve(store, [...first, { role: 'user', content: 'on' }], 1);
-  expect(whole.summaries).toBeGreaterThan(until.summaries);
-  expect(until.summaries).toBeGreaterThan(0);
-  const other = await serve(store, before, before.length);
-  expect(other.summaries).toBe(0);
-  expect(other.sent).toEqual(until.sent);
-});
+it.each([24, 28, 33])(
+  'a branch at message %i reuses the summary of the messages before it',
+  async (branch) => {
+    const store = memoryStore();
+    const first = Array.from({ length: 40 }, (_, at) => turn(at)).flat();
+    const before = [...first.slice(0, branch | 1)];
+    const until = await serve(memoryStore(), before, 1);
+    const whole = await serve(store, [...first, { role: 'user', content: 'on' }], 1);
+    expect(whole.summaries).toBeGreaterThan(until.summaries);
+    expect(until.summaries).toBeGreaterThan(0);
+    const other = await serve(store, before, before.length);
+    expect(other.summaries).toBe(0);
+    expect(other.sent).toEqual(until.sent);
+  },
+);

@@ -1,4 +1,4 @@
-// What a host's own function to compact by the provider may answer with: anything. Only what a request can hold gets into one.
+// A host's own function for compaction by the provider may return anything. Only valid items get into a request.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
@@ -11,7 +11,7 @@ const DATA = { type: 'compaction', content: 'What was.' };
 
 const itemsOf = (...items: readonly unknown[]): unknown => ({ items, keepsReasoning: true });
 
-/** Plays turns until a compression was due, and returns it with what is sent then. */
+/** Plays turns until a compression, and returns its event and the messages sent then. */
 async function playWith(answer: unknown) {
   const compactor = createCompactor({
     offload: 'inline',
@@ -37,7 +37,7 @@ async function playWith(answer: unknown) {
 }
 
 describe('compactHead', () => {
-  it('takes items with kind, data and tokens', async () => {
+  it('accepts items with kind, data and tokens', async () => {
     const item = { kind: 'compaction', data: DATA, tokens: 5 };
     const { event, sent } = await playWith(itemsOf(item));
     expect(event).toMatchObject({ strategy: 'provider', outcome: 'applied' });
@@ -55,7 +55,7 @@ describe('compactHead', () => {
     ['an item without a kind', itemsOf({ data: DATA, tokens: 5 })],
     ['an item without tokens', itemsOf({ kind: 'compaction', data: DATA })],
     ['tokens below 0', itemsOf({ kind: 'compaction', data: DATA, tokens: -5_000 })],
-  ])('has another strategy take its place where the answer is %s', async (_, answer) => {
+  ])('falls back to another strategy if the answer is %s', async (_, answer) => {
     const { event, sent } = await playWith(answer);
     expect(event).toMatchObject({
       strategy: 'high-density',

@@ -1,4 +1,4 @@
-// A server with thousands of conversations looks only at the one that it is asked about.
+// A server with thousands of conversations only looks at the requested one.
 
 import { expect, it, onTestFinished } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
@@ -6,7 +6,7 @@ import { ownConversations } from '../../support/own-conversations.js';
 import { assistant, PLAIN_MESSAGE_FORMAT, user } from '../../support/plain-message-format.js';
 import { stepsOfMaps } from '../../support/steps-of-maps.js';
 
-/** How far a call of the conversation that was used last goes through maps, when there are so many. */
+/** Number of map entries that a call of the most recent conversation visits among `count` conversations. */
 async function stepsAmong(count: number): Promise<number> {
   const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
   onTestFinished(() => compactor.close());
@@ -19,6 +19,6 @@ async function stepsAmong(count: number): Promise<number> {
   return stepsOfMaps(() => compact([...asked, user('y')], last));
 }
 
-it('goes through none of the other conversations for one with a name', async () => {
+it('finding a named conversation visits none of the others', async () => {
   expect(await stepsAmong(60)).toBe(await stepsAmong(2));
 });

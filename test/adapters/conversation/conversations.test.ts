@@ -55,7 +55,7 @@ describe('Conversations', () => {
     expect(result[3]).toBe(write[1]);
   });
 
-  it('reads each message once, however often the array is handed over', async () => {
+  it('reads each message once, however often the array is passed', async () => {
     const read = vi.fn(PLAIN_MESSAGE_FORMAT.createReader().read);
     const format = { ...PLAIN_MESSAGE_FORMAT, createReader: () => ({ read }) };
     const conversations = ownConversations(compactor, format);
@@ -65,7 +65,7 @@ describe('Conversations', () => {
     expect(read.mock.calls.map(([, index]) => index)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it('gives the same for the same messages, without a window of its own', async () => {
+  it('returns the same for the same messages, without another preflight', async () => {
     const conversations = conversationsWith();
     const messages = [...start, ...write];
     const first = await conversations.compact(messages);
@@ -92,7 +92,7 @@ describe('Conversations', () => {
     const result = await conversations.compact([...choose(given, returned), ...more]);
     expect(result).toEqual([...compacted, ...more]);
     expect(sessions).toHaveLength(1);
-    // A second run of the same agent starts from what the user kept, which nothing was cut out of.
+    // A second run of the same agent starts from the user's unedited copy.
     const last = assistant('done');
     expect(await conversations.compact([...given, ...more, last])).toEqual([
       ...compacted,
@@ -102,7 +102,7 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('gives back the objects that it was handed last, also where an edit left something out', async () => {
+  it('returns the objects that were passed last, also around an edit', async () => {
     const conversations = conversationsWith();
     const pair = assistant(call('1', 'read_file', { file_path: 'a.ts' }), 'and', call('x', 'run'));
     const given = [
@@ -126,7 +126,7 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('puts no edit on a copy that differs in one character, wherever that is', async () => {
+  it('applies no edit to a copy that differs in one character, wherever that is', async () => {
     const conversations = conversationsWith();
     const text = 'x'.repeat(4_000);
     const given = [user('go'), assistant(call('1', 'read_file', { file_path: 'a.ts' }), text)];
@@ -146,7 +146,7 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(4);
   });
 
-  it('looks once at what copies say of messages that it knows', async () => {
+  it('compares copies of known messages only once', async () => {
     const conversations = conversationsWith();
     let looks = 0;
     const counted = ({ role, parts }: PlainMessage): PlainMessage => {
@@ -159,14 +159,14 @@ describe('Conversations', () => {
       const next = user(`and ${turn}`);
       looks = 0;
       await conversations.compact([...given.map(counted), next]);
-      // And at the last of them again, which may have been there for one call only.
+      // And the last of them again, which may be a transient message.
       expect(looks).toBe(given.length + 1);
       given = [...given, next];
     }
     expect(conversations.report()).toHaveLength(1);
   });
 
-  it('goes on from copies of copies as from the messages themselves', async () => {
+  it('continues from copies of copies as from the messages themselves', async () => {
     const conversations = conversationsWith();
     let given = [user('go'), ...start, ...write];
     for (let turn = 0; turn < 6; turn += 1) {
@@ -176,14 +176,14 @@ describe('Conversations', () => {
       result.forEach((message) => {
         if (given.some((other) => isSameValue(other, message))) expect(given).toContain(message);
       });
-      // What was given back is handed on as often as what was given, as copies or as it is.
+      // The next call continues from copies or from the objects, in turn.
       given = turn % 2 === 0 ? structuredClone(given) : [...given];
       given.push(user(`and ${turn}`), ...use(`t${turn}`, 'read_file', 'a.ts'));
     }
     expect(conversations.report()).toHaveLength(1);
   });
 
-  it('sends a mark that moves on where it stands now', async () => {
+  it('sends a moving mark at its present place', async () => {
     const format = {
       ...PLAIN_MESSAGE_FORMAT,
       isSame: (a: PlainMessage, b: PlainMessage) => isSameValue(unmarked(a), unmarked(b)),
@@ -204,7 +204,7 @@ describe('Conversations', () => {
     expect(conversations.report()).toHaveLength(1);
   });
 
-  it('sends each mark of copies where it stands now, and none that stood there before', async () => {
+  it('sends the marks of copies at their present places, and no former marks', async () => {
     const isSame = (a: PlainMessage, b: PlainMessage): boolean =>
       isSameValue(a, b, (key) => key === 'mark');
     const format = { ...PLAIN_MESSAGE_FORMAT, isSame };
@@ -221,7 +221,7 @@ describe('Conversations', () => {
     expect(conversations.report()).toHaveLength(1);
   });
 
-  it('looks into no message whose object is kept from the second time on', async () => {
+  it('does not look into a message when its object is passed again', async () => {
     const conversations = conversationsWith();
     await conversations.compact(start);
     let looks = 0;
@@ -241,7 +241,7 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('begins another conversation when one goes on differently, and loses neither', async () => {
+  it('starts another conversation when messages diverge, and keeps both', async () => {
     const conversations = conversationsWith();
     const one = [...start, user('one')];
     const other = [...start, user('other')];
@@ -259,24 +259,24 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('goes on when reasoning is treated otherwise', async () => {
+  it('continues the conversation when the treatment of reasoning changes', async () => {
     const conversations = conversationsWith();
     await conversations.compact(start, { reasoning: 'keep' });
     await conversations.compact([...start, ...write], { reasoning: 'strip-after-first-edit' });
     expect(sessions).toHaveLength(1);
-    // Models of other providers must not lose theirs.
+    // Models of other providers must not lose their reasoning.
     await conversations.compact([...start, ...write, user('more')], {});
     expect(sessions).toHaveLength(2);
   });
 
-  it('begins another conversation for fewer messages than it knows', async () => {
+  it('starts another conversation for fewer messages than it knows', async () => {
     const conversations = conversationsWith();
     await conversations.compact([...start, ...write]);
     expect(await conversations.compact(start)).toEqual(start);
     expect(sessions).toHaveLength(2);
   });
 
-  it('starts a conversation with a name over in its session when its messages were rewound', async () => {
+  it('restarts a named conversation in its session when its messages were rewound', async () => {
     const conversations = conversationsWith();
     await conversations.compact([...start, ...write], { conversationId: 'x' });
     await conversations.compact([...start, ...write], { conversationId: 'y' });
@@ -287,7 +287,7 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('lets calls of one conversation follow each other', async () => {
+  it('runs concurrent calls of one conversation in order', async () => {
     const conversations = conversationsWith();
     const all = [...start, ...write, user('on')];
     const results = await Promise.all(
@@ -307,7 +307,7 @@ describe('Conversations', () => {
     expect(results).toEqual([start, ...branches]);
   });
 
-  it('lets calls at the same time end, in conversations of their own unless they say the same', async () => {
+  it('completes concurrent calls, in separate conversations unless their messages are equal', async () => {
     const branches = fc.array(fc.array(fc.constantFrom('a', 'b'), { maxLength: 3 }), {
       minLength: 2,
       maxLength: 6,
@@ -326,7 +326,7 @@ describe('Conversations', () => {
     );
   });
 
-  it('takes nothing twice when a call was aborted at any moment', async () => {
+  it('reads no message twice after a call was aborted at any moment', async () => {
     const all = [...start, ...write, user('on'), ...use('3', 'write_file', 'b.ts')];
     for (let ticks = 0; ticks < 40; ticks += 1) {
       const conversations = conversationsWith();
@@ -342,14 +342,14 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(40);
   });
 
-  it('rejects with the reason of a signal that is aborted already, and takes nothing in', async () => {
+  it('rejects with the reason of a signal that is already aborted, and reads nothing', async () => {
     const conversations = conversationsWith();
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(conversations.compact(start, { signal })).rejects.toThrow('enough');
     expect(sessions).toHaveLength(0);
   });
 
-  it('says what is wrong with a message, and works with the right one afterwards', async () => {
+  it('names an invalid message, and continues with a valid one afterwards', async () => {
     const conversations = conversationsWith();
     await conversations.compact(start);
     const wrong = { role: 'nobody', parts: [] } as unknown as PlainMessage;
@@ -361,12 +361,12 @@ describe('Conversations', () => {
     expect(await conversations.compact([])).toEqual([]);
   });
 
-  it('is as it was after messages that were refused, in the session that it was in', async () => {
+  it('is unchanged after invalid messages, and continues in the same session', async () => {
     const conversations = conversationsWith();
     await conversations.compact(start);
     const refused: unknown[] = [
       [...start, null],
-      // A call is read before what is wrong comes, and must not be remembered.
+      // A call is read before the invalid message, and must not be remembered.
       [...start, assistant(call('2', 'write_file', 'a.ts')), { role: 'nobody', parts: [] }],
       // More than an entry of a history holds.
       [...start, user('x'.repeat(9_000_000))],
@@ -381,7 +381,7 @@ describe('Conversations', () => {
     expect(conversations.report()).toHaveLength(1);
   });
 
-  it('keeps a conversation with a name when messages are refused that would begin it anew', async () => {
+  it('keeps a named conversation when messages that would restart it are invalid', async () => {
     const conversations = conversationsWith();
     const named = { conversationId: 'a' };
     await conversations.compact(start, named);
@@ -393,7 +393,7 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('recovers when the session could not be made', async () => {
+  it('recovers when the session could not be created', async () => {
     const conversations = conversationsWith();
     const createSession = vi.spyOn(compactor, 'createSession');
     createSession.mockRejectedValueOnce(new Error('not now'));
@@ -401,7 +401,7 @@ describe('Conversations', () => {
     expect(await conversations.compact([...start, ...write])).toEqual(compacted);
   });
 
-  it('closes the conversation that was not used for the longest time', async () => {
+  it('closes the least recently used conversation', async () => {
     const conversations = conversationsWith({ maxConversations: 2 });
     await conversations.compact([user('a')]);
     await conversations.compact([user('b')]);
@@ -413,7 +413,7 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(3);
   });
 
-  it('throws when the messages cannot be made to fit, and goes on with what is changed then', async () => {
+  it('throws when messages cannot be made to fit, and continues once they are changed', async () => {
     await compactor.close();
     compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', contextLimit: 2_000 });
     const conversations = conversationsWith({ onError: 'throw' });
@@ -423,7 +423,7 @@ describe('Conversations', () => {
     expect(await conversations.compact([user('short')])).toEqual([user('short')]);
   });
 
-  it('puts a summary in the place of messages, and recognizes it afterwards', async () => {
+  it('replaces messages by a summary, and recognizes it afterwards', async () => {
     await compactor.close();
     const summarizer = scriptedSummarizer(snapshot('It was long.'));
     compactor = createCompactor({
@@ -449,12 +449,12 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('names each option that is wrong', () => {
+  it('names each invalid option', () => {
     expect(() => conversationsWith({ maxConversations: 0 })).toThrow(RangeError);
     expect(() => conversationsWith({ onSession: 'x' as never })).toThrow('onSession');
   });
 
-  it('loses, repeats and reorders nothing, whichever array the next call goes on from', async () => {
+  it('loses, repeats and reorders nothing, whichever array the next call continues from', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -504,7 +504,7 @@ function idsOf(messages: readonly PlainMessage[], kind: 'call' | 'answers'): rea
   );
 }
 
-/** Whether all of `some` stand in `all` in their order. */
+/** Whether `some` is a subsequence of `all`. */
 function isSubsequence(some: readonly PlainMessage[], all: readonly PlainMessage[]): boolean {
   const texts = all.map((message) => JSON.stringify(message));
   let from = 0;
@@ -540,19 +540,22 @@ describe('a host that edits what was sent', () => {
   it.each([
     ['another message', talk.with(7, user('something else')), 7],
     ['two in another order', talk.with(6, talk[7]!).with(7, talk[6]!), 6],
-  ])('is told of %s, with its place, and the rest goes on as it stood', async (_, edited, at) => {
-    const conversations = named();
-    await conversations.compact(talk, { conversationId: 'x' });
-    const sent = await conversations.compact(edited, { conversationId: 'x' });
-    // The read that an edit had taken away does not come back, nor does anything change before the place.
-    expect(sent).toEqual([...compacted, ...edited.slice(6)]);
-    expect(sessions).toHaveLength(1);
-    // A message of the system is no entry.
-    expect(diverged).toEqual([expect.objectContaining({ reason: 'edited', entry: at - 1 })]);
-    expect(sessions[0]!.costs().requests).toBe(2);
-  });
+  ])(
+    'gets the event stateDiverged for %s, with its place, and keeps the edits in front of it',
+    async (_, edited, at) => {
+      const conversations = named();
+      await conversations.compact(talk, { conversationId: 'x' });
+      const sent = await conversations.compact(edited, { conversationId: 'x' });
+      // The read that an edit removed does not come back, and nothing changes in front of the place.
+      expect(sent).toEqual([...compacted, ...edited.slice(6)]);
+      expect(sessions).toHaveLength(1);
+      // A system message is no entry.
+      expect(diverged).toEqual([expect.objectContaining({ reason: 'edited', entry: at - 1 })]);
+      expect(sessions[0]!.costs().requests).toBe(2);
+    },
+  );
 
-  it('is not told of what goes on', async () => {
+  it('gets no event when the messages continue', async () => {
     const conversations = named();
     await conversations.compact(talk, { conversationId: 'x' });
     await conversations.compact([...talk, user('more')], { conversationId: 'x' });

@@ -1,4 +1,4 @@
-// Where the messages of a conversation can be divided for a provider that compacts the first of them.
+// Where the messages of a conversation can be divided for a provider that compacts the first part.
 
 import { describe, expect, it } from 'vitest';
 
@@ -7,7 +7,7 @@ import type { Origin, PlacedBlock } from '../../../src/adapters/format/message-f
 import type { IContent } from '../../../src/shared/content.js';
 import { historyOf } from '../../support/notation.js';
 
-/** Entries as they would come from messages: a number for each entry says which. */
+/** A history, with the number of each entry's message. */
 function conversationOf(notation: string, messages: readonly number[]) {
   const history = historyOf(notation).map((entry, index): IContent => {
     const blocks = entry.blocks.map((block, part) => {
@@ -30,12 +30,12 @@ const ANYWHERE = { allowsPinned: false, divides: () => true, write: () => 0 };
 
 describe('divideMessages', () => {
   it.each<[string, string, readonly number[], number, number | undefined]>([
-    ['as far as it may', 'h a h a h', [0, 1, 2, 3, 4], 3, 3],
+    ['as late as allowed', 'h a h a h', [0, 1, 2, 3, 4], 3, 3],
     ['never within a message', 'h a:r1 t:r1 h a', [0, 1, 2, 2, 3], 3, 1],
-    ['before a call that is answered behind', 'h a:r1 t:r1 h a h', [0, 1, 2, 2, 3, 4], 3, 1],
+    ['before a call whose result comes later', 'h a:r1 t:r1 h a h', [0, 1, 2, 2, 3, 4], 3, 1],
     ['never at the start', 'h a h', [0, 1, 2], 0, undefined],
     ['before the reasoning of a later message', 'h a a h', [0, 2, 1, 3], 2, 1],
-    ['not right before what is pinned', 'h a h a', [0, 1, 3, 4], 4, 1],
+    ['not right before a pinned message', 'h a h a', [0, 1, 3, 4], 4, 1],
   ])('divides %s', (_, notation, messages, tailStart, length) => {
     const { history, places } = conversationOf(notation, messages);
     const division = divideMessages(places, history, tailStart, { provider: ANYWHERE });
@@ -43,7 +43,7 @@ describe('divideMessages', () => {
     expect(division?.messages.length ?? 0).toBe(length ?? 0);
   });
 
-  it('asks the format, and leaves pinned messages where they are when it may', () => {
+  it('asks the format, and keeps pinned messages in place if allowed', () => {
     const { history, places } = conversationOf('h a h a', [0, 1, 3, 4]);
     const divides = (before: number, behind: number): boolean => before === 1 && behind === 3;
     const takesAll = { ...ANYWHERE, allowsPinned: true };
@@ -66,7 +66,7 @@ describe('divideMessages', () => {
     });
   });
 
-  it('finds nothing in a history that has gone on otherwise, nor without a provider', () => {
+  it('returns null for a history that has diverged, and without a provider', () => {
     const { history, places } = conversationOf('h a h a', [0, 1, 2, 3]);
     expect(divideMessages(places, history.slice(2), 1, { provider: ANYWHERE })).toBeNull();
     expect(divideMessages(places, history, 2, {})).toBeNull();

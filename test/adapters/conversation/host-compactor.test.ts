@@ -1,4 +1,4 @@
-// What all plugins of hosts have in common: that they never throw at the host, and what they tell its user.
+// What all host plugins have in common: they never throw at the host, and report to its user.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ describe('HostCompactor', () => {
     expect(host.saving('b')).toMatch(/^−[1-9]/);
   });
 
-  it('leaves reasoning out of a session once the provider has refused it', async () => {
+  it('removes reasoning from a session once the provider has refused it', async () => {
     const host = open({ offload: 'inline' });
     const thinking = { thought: 'hm' };
     const talk = [user('Go.'), assistant('I read.', thinking), user('Go on.')];
@@ -64,7 +64,7 @@ describe('HostCompactor', () => {
     expect(await host.compact(later, refused!)).toEqual([...without, ...later.slice(3)]);
   });
 
-  it('blames no other model for a refusal', async () => {
+  it('attributes a refusal to no other model', async () => {
     const talk = [user('Go.'), assistant('I read.', { thought: 'hm' }), user('Go on.')];
     const refusal = 'The block is bound to a different conversation.';
     const sent = async (modelName: string): Promise<readonly PlainMessage[]> => {
@@ -77,7 +77,7 @@ describe('HostCompactor', () => {
     expect(await sent('one')).toEqual([talk[0], assistant('I read.'), talk[2]]);
   });
 
-  it('returns the list itself when anything fails, says why until it works again, and never throws', async () => {
+  it('returns the list itself when anything fails, reports why until a call succeeds, and never throws', async () => {
     const host = open();
     const broken = [...TALK, null as unknown as PlainMessage];
     expect(await host.compact(broken, { sessionId: 'a' })).toBe(broken);
@@ -88,7 +88,7 @@ describe('HostCompactor', () => {
     expect(host.status('a')).toMatch(/1 calls sent [\d,]+ tokens of messages instead of [\d,]+/);
   });
 
-  it('sends what was compacted before when its model for summaries is down by now, and says why', async () => {
+  it('sends what was compacted before if the summarizer fails now, and says why', async () => {
     let isDown = false;
     const summarizer = scriptedSummarizer(async () => {
       if (isDown) throw new Error('overloaded');
@@ -120,7 +120,7 @@ describe('HostCompactor', () => {
     expect(host.isFailing('a')).toBe(false);
   });
 
-  it('fails no longer once options that were refused are mended', async () => {
+  it('recovers once invalid options are corrected', async () => {
     const options = { ...PRUNING, contextLimit: -1 };
     const host = open(options);
     await host.compact(TALK, { sessionId: 'a' });
@@ -130,14 +130,14 @@ describe('HostCompactor', () => {
     expect([host.failure, host.isFailing('a')]).toEqual([undefined, false]);
   });
 
-  it('takes a call that was aborted for no failure', async () => {
+  it('does not count an aborted call as a failure', async () => {
     const host = open();
     const call = { sessionId: 'a', signal: AbortSignal.abort() };
     expect(await host.compact(TALK, call)).toBe(TALK);
     expect(host.isFailing('a')).toBe(false);
   });
 
-  it('begins anew after it was closed', async () => {
+  it('starts again after it was closed', async () => {
     const host = open();
     expect(host.isFailing('a')).toBe(false);
     expect(await host.compact(TALK, { sessionId: 'a' })).toHaveLength(4);
@@ -146,7 +146,7 @@ describe('HostCompactor', () => {
     expect(await host.compact(TALK, { sessionId: 'a' })).toHaveLength(4);
   });
 
-  it('sends messages as they are with invalid options, and says why', async () => {
+  it('sends messages unchanged with invalid options, and says why', async () => {
     const host = open({ contextLimit: -1 });
     expect(await host.compact(TALK, { sessionId: 'a' })).toBe(TALK);
     expect(host.isFailing('a')).toBe(true);
@@ -156,7 +156,7 @@ describe('HostCompactor', () => {
     expect(unasked.status('a')).toContain('contextLimit');
   });
 
-  it("goes by the host's window of the model that the call is to", async () => {
+  it("uses the host's window of the call's model", async () => {
     const host = open({ offload: 'inline', workspaceRoot: '/w' });
     const long = [
       user('Go.'),
@@ -174,7 +174,7 @@ describe('HostCompactor', () => {
     expect(await host.compact(long, odd)).toBe(long);
   });
 
-  it('goes by the window of each of two calls to one model at a time', async () => {
+  it("uses each call's own window in two concurrent calls to one model", async () => {
     const host = open({ offload: 'inline', workspaceRoot: '/w' });
     const long = Array.from({ length: 20 }, (_, at) =>
       at % 2 === 0 ? user('one word '.repeat(200)) : assistant('another word '.repeat(200)),
@@ -187,7 +187,7 @@ describe('HostCompactor', () => {
   });
 });
 
-/** A folder for the state of the user, which is empty. */
+/** An empty folder for the user's state. */
 function stateHome(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ctxfold-state-'));
   vi.stubEnv('XDG_STATE_HOME', folder);
@@ -201,7 +201,7 @@ function stateHome(): string {
 describe('HostCompactor after a restart', () => {
   const more = [...TALK, assistant('Done.'), user('Go on.')];
 
-  it('goes on where it was, whether the host returns what it had or what was sent', async () => {
+  it('continues from the saved state, whether the host passes its own messages or the sent ones', async () => {
     stateHome();
     const first = open();
     const sent = await first.compact(TALK, { sessionId: 'a' });
@@ -233,7 +233,7 @@ describe('HostCompactor after a restart', () => {
     }
   });
 
-  it('says that it could not, where nothing can be kept, and compacts all the same', async () => {
+  it('says so if no state can be saved, and compacts anyway', async () => {
     const host = open();
     expect(await host.compact(TALK, { sessionId: 'a' })).toHaveLength(4);
     expect(host.isFailing('a')).toBe(false);

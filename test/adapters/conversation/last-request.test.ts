@@ -7,9 +7,9 @@ import { createCompactor } from '../../../src/main/compactor.js';
 describe('LastRequest, refused as too long', () => {
   it.each([
     ['subtracts text that the estimate lacks', 9_000, 12_000, 3_000],
-    ['scales where the model counts more in all of the prompt', 9_000, 18_000, 5_000],
-    ['subtracts where no model counts so much more, while that leaves room', 2_000, 10_500, 8_500],
-    ['takes nothing where only the answer can lack room', 2_000, 11_500, 0],
+    ['scales if the model counts more for the whole prompt', 9_000, 18_000, 5_000],
+    ['subtracts if no model counts so much more, and that leaves room', 2_000, 10_500, 8_500],
+    ['is 0 if only the answer can lack room', 2_000, 11_500, 0],
   ])('%s', (_, estimated, counted, excess) => {
     const request = new LastRequest();
     request.tokens = estimated;
@@ -18,7 +18,7 @@ describe('LastRequest, refused as too long', () => {
   });
 });
 
-describe('a callback of a call', () => {
+describe('a callback in CompactCall', () => {
   it.each([
     ['throws', (): unknown => JSON.parse('{')],
     ['rejects, which would end the process', () => Promise.reject(new Error('offline'))],
@@ -38,8 +38,8 @@ describe('a callback of a call', () => {
   });
 });
 
-describe('the usage of an answer', () => {
-  it('that is no usage is ignored with a warning, because the answer is there', async () => {
+describe('answerUsage', () => {
+  it('ignores an invalid usage with a warning, because the answer is there', async () => {
     await using compactor = createCompactor({ offload: 'inline' });
     const session = await compactor.createSession({});
     const warnings: unknown[] = [];

@@ -1,4 +1,4 @@
-// What becomes of a call when something in ctxfold fails, and when the host works with its session.
+// Calls in which ctxfold fails, and hosts that use the session of a call.
 
 import type { ChatCompletionMessageParam as ChatMessage } from 'openai/resources/chat/completions';
 import { afterEach, assert, describe, expect, it, vi } from 'vitest';
@@ -38,7 +38,7 @@ function listening(): {
 }
 
 describe('reported usage', () => {
-  it('teaches of the model that was called, not of the one that is called next', async () => {
+  it('calibrates the model that was called, not the one that is called next', async () => {
     let session: Session | undefined;
     const compact = chatCompactor(makeCompactor(), {
       onError: 'throw',
@@ -57,7 +57,7 @@ describe('reported usage', () => {
     expect(session!.contextUsage().tokens).toBeGreaterThan(1.9 * counted);
   });
 
-  it('teaches nothing about a request of this process where another one has served those since', async () => {
+  it("is not attributed to this process's request if another process has sent later ones", async () => {
     const store = memoryStore();
     const sessions: Session[] = [];
     const processes = [0, 1].map((at) => {
@@ -73,7 +73,7 @@ describe('reported usage', () => {
     for (let call = 0; call < 6; call += 1) {
       await processes[call % 2]!(messages, { conversationId: 'one', reportedInputTokens });
       const session = sessions[call % 2]!;
-      // The model counts as this does.
+      // The model counts like the estimate.
       reportedInputTokens = session.history.getTotalTokens();
       expect(session.contextUsage().tokens, `call ${call}`).toBe(reportedInputTokens);
       messages.push({ role: 'assistant', content: 'one word '.repeat(500 * 1.5 ** call) }, ASK);
@@ -81,10 +81,10 @@ describe('reported usage', () => {
   });
 });
 
-describe('usage reported for requests whose tools nobody has counted', () => {
+describe('usage reported for requests with uncounted tools', () => {
   it.each([
-    ['nor estimated', undefined],
-    ['but estimated', 20_000],
+    ['without an estimate', undefined],
+    ['with an estimate', 20_000],
   ])('keeps them within the window of a model that counts differently: %s', async (_, estimate) => {
     const [tools, ratio, limit] = [27_000, 1.5, 80_000];
     const compactor = createCompactor({ offload: 'inline', contextLimit: limit });
@@ -107,7 +107,7 @@ describe('usage reported for requests whose tools nobody has counted', () => {
     }
     expect(Math.max(...sent)).toBeLessThan(limit);
     expect(compressed).toBeGreaterThan(0);
-    // The window is used before anything is lost.
+    // The window is used before anything is removed.
     const first = sent.findIndex((tokens, at) => tokens < sent[at - 1]!);
     expect(sent[first - 1]).toBeGreaterThan(0.8 * limit);
   });
@@ -115,8 +115,8 @@ describe('usage reported for requests whose tools nobody has counted', () => {
 
 describe('overheadTokens of a call', () => {
   it.each([
-    ['is not taken for messages in what was reported', undefined, 2],
-    ["yields to the adapter's", 0, 3],
+    ['is subtracted from the reported tokens', undefined, 2],
+    ["is overridden by the adapter's", 0, 3],
   ])('%s', async (_, ofAdapter, expected) => {
     let session: Session | undefined;
     const compact = chatCompactor(makeCompactor(), {
@@ -137,7 +137,7 @@ describe('overheadTokens of a call', () => {
 });
 
 describe('maxConversations', () => {
-  it('holds for each of many options, and sixteen times as many are kept in all', async () => {
+  it('limits each set of options, and all together to sixteen times as many', async () => {
     const compactor = makeCompactor();
     const sessions: Session[] = [];
     const compacts = Array.from({ length: 17 }, (_, at) =>
@@ -161,7 +161,7 @@ describe('maxConversations', () => {
 });
 
 describe('an evicted conversation', () => {
-  it('whose session cannot be closed is told to the logger', async () => {
+  it('is logged if its session cannot be closed', async () => {
     const errors: string[] = [];
     const none = (): undefined => undefined;
     let sessions = 0;
@@ -180,7 +180,7 @@ describe('an evicted conversation', () => {
 });
 
 describe('onError', () => {
-  it('sends the messages as they were given, and says so', async () => {
+  it('sends the given messages, and says so', async () => {
     const { warnings, logger } = listening();
     const compactor = makeCompactor();
     await compactor.close();
@@ -191,7 +191,7 @@ describe('onError', () => {
     expect(warnings).toEqual(['compaction failed; the messages are sent as they are']);
   });
 
-  it('says so to the logger of the compactor, unless the adapter has its own', async () => {
+  it("warns through the compactor's logger, unless the adapter has its own", async () => {
     const [own, shared] = [listening(), listening()];
     const compactor = createCompactor({ offload: 'inline', logger: shared.logger });
     await compactor.close();
@@ -209,7 +209,7 @@ describe('onError', () => {
     ]);
   });
 
-  it('sends what was compacted before, also when the model for summaries is down by now', async () => {
+  it('sends what was compacted before, also if the summarizer fails now', async () => {
     const { warnings, logger } = listening();
     let isDown = false;
     const generate = async (): Promise<SummarizerResponse> => {
@@ -222,10 +222,10 @@ describe('onError', () => {
       settings: { 'compression.strategy': 'one-shot', 'compression.ahead': 1 },
     });
     open.push(compactor);
-    const told: string[] = [];
+    const fallbacks: string[] = [];
     const compact = chatCompactor(compactor, {
       logger,
-      onSession: (session) => session.on('fallback', ({ error }) => told.push(error.name)),
+      onSession: (session) => session.on('fallback', ({ error }) => fallbacks.push(error.name)),
     });
     const messages: ChatMessage[] = [ASK];
     const sent: string[] = [];
@@ -237,8 +237,8 @@ describe('onError', () => {
     expect(new Set(warnings)).toEqual(
       new Set(['compaction failed; what was compacted before is sent']),
     );
-    expect(told).toEqual(warnings.map(() => 'CompressionExecutionError'));
-    // Each request begins with the whole one before it: the cache holds that.
+    expect(fallbacks).toEqual(warnings.map(() => 'CompressionExecutionError'));
+    // Each request begins with the whole previous one, which the cache holds.
     const since = sent.slice(sent.findIndex((text) => text.includes('what was')));
     since.slice(1).forEach((text, at) => {
       expect(text.startsWith(since[at]!.slice(0, -1))).toBe(true);
@@ -248,32 +248,32 @@ describe('onError', () => {
     expect(JSON.stringify(await compact(messages)).length).toBeLessThan(since.at(-1)!.length);
   });
 
-  it('tells a session of the cause by its event fallback', async () => {
+  it('reports the cause in the event fallback of the session', async () => {
     const { logger } = listening();
-    const told: unknown[] = [];
+    const fallbacks: unknown[] = [];
     let session: Session | undefined;
     const compact = chatCompactor(makeCompactor(), {
       logger,
       onSession: (made) => {
         session = made;
-        made.on('fallback', ({ task, error }) => told.push([task, error.name]));
+        made.on('fallback', ({ task, error }) => fallbacks.push([task, error.name]));
       },
     });
     await compact([ASK]);
     await session?.close();
     const messages = [ASK, { role: 'assistant', content: 'Yes.' } as const, ASK];
     expect(await compact(messages)).toEqual(messages);
-    expect(told).toEqual([['send', 'CtxfoldError']]);
+    expect(fallbacks).toEqual([['send', 'CtxfoldError']]);
   });
 
-  it('takes a model id that is no string for a failure, and sends the messages', async () => {
+  it('treats a model id that is no string as a failure, and sends the messages', async () => {
     const { warnings, logger } = listening();
     const compact = chatCompactor(makeCompactor(), { logger });
     expect(await compact([ASK], { modelName: 5 } as never)).toEqual([ASK]);
     expect(warnings).toHaveLength(1);
   });
 
-  it('sends the messages if what is said of a call throws when it is read', async () => {
+  it('sends the messages if the CompactCall throws when it is read', async () => {
     const hostile = new Proxy({}, { get: () => assert.fail('read'), ownKeys: () => assert.fail() });
     const compact = chatCompactor(makeCompactor());
     for (const call of [hostile, { signal: hostile }])
@@ -282,7 +282,7 @@ describe('onError', () => {
     expect(readIt).toThrow(/^Expected adapter options, got what throws when it is read/);
   });
 
-  it('goes on with a conversation whether or not the adapters of its runs have a logger', async () => {
+  it('continues a conversation whether or not its adapters have a logger', async () => {
     const compactor = makeCompactor();
     const { logger } = listening();
     const first = chatCompactor(compactor, { logger });
@@ -293,14 +293,14 @@ describe('onError', () => {
     expect(second.report()).toEqual(first.report());
   });
 
-  it('lets a signal end the call, and refuses what is no list', async () => {
+  it('rejects with the reason of a signal, and refuses a value that is no list', async () => {
     const compact = chatCompactor(makeCompactor());
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(compact([ASK], { signal })).rejects.toThrow('enough');
     await expect(compact('Go on.' as never)).rejects.toThrow(TypeError);
   });
 
-  it('throws for who wants it', async () => {
+  it('throws with `throw`', async () => {
     const compactor = makeCompactor();
     await compactor.close();
     await expect(chatCompactor(compactor, { onError: 'throw' })([ASK])).rejects.toThrow('closed');
@@ -309,9 +309,9 @@ describe('onError', () => {
   it.each([
     ['minReclaimTokenz', " (did you mean 'minReclaimTokens'?)"],
     ['removalLogDir', " (did you mean 'removalLogDirectory'?)"],
-    // Given in each call: its name is like that of no option.
+    // An option of each call: it resembles no option of the adapter.
     ['conversationId', ''],
-  ])('refuses the option %s with the nearest right name, if any', (option, hint) => {
+  ])('refuses the unknown option %s, and suggests a similar one', (option, hint) => {
     const compactor = makeCompactor();
     expect(() => chatCompactor(compactor, { [option]: 1 })).toThrow(
       `there is no option "${option}"${hint}.`,
@@ -329,13 +329,16 @@ it.each([
   { canRecall: 1 },
   { activeTodos: [] },
   { density: { workingSet: {} } },
-])('refuses %j when it is made, and not in each call, where nobody would see it', (options) => {
-  const compactor = makeCompactor();
-  for (const make of [chatCompactor, prepareStep, callModelInputFilter])
-    expect(() => make(compactor, options as never)).toThrow(/^(?:Expected|Invalid) /);
-});
+])(
+  'an adapter refuses %j when it is made, not in each call, where the error would be hidden',
+  (options) => {
+    const compactor = makeCompactor();
+    for (const make of [chatCompactor, prepareStep, callModelInputFilter])
+      expect(() => make(compactor, options as never)).toThrow(/^(?:Expected|Invalid) /);
+  },
+);
 
-it('suggests options that only one adapter has', () => {
+it('an adapter also suggests its own options', () => {
   const compactor = makeCompactor();
   expect(() => prepareStep(compactor, { conversationid: 'a' } as never)).toThrow(
     `there is no option "conversationid" (did you mean 'conversationId'?).`,
@@ -345,7 +348,7 @@ it('suggests options that only one adapter has', () => {
   );
 });
 
-it('sends the note of the turns that a full window drops, also when more leave', async () => {
+it('an adapter keeps sending the note of dropped turns while more turns are dropped', async () => {
   const summarizer = { contextLimit: 8_000, generate: () => Promise.reject(new Error('down')) };
   const compactor = createCompactor({
     ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 8_000, summarizer },
@@ -366,7 +369,7 @@ it('sends the note of the turns that a full window drops, also when more leave',
 });
 
 describe('onSession', () => {
-  it('gives a session that the host may compress, which later calls follow', async () => {
+  it('passes a session that the host may compress, and later calls send the result', async () => {
     let session: Session | undefined;
     const onSession = (made: Session): void => {
       session = made;
@@ -388,7 +391,7 @@ describe('onSession', () => {
     expect(sent.slice(-3)).toEqual([ASK, answer, ASK]);
   });
 
-  it('gives a session whose summaries are told of the todos of the newest run', async () => {
+  it('passes a session whose summaries use the todos of the newest run', async () => {
     const summarizer = scriptedSummarizer(snapshot('what was'));
     const compactor = createCompactor({
       ...{ offload: 'inline', summarizer, settings: { 'compression.strategy': 'one-shot' } },

@@ -22,8 +22,8 @@ import { readAll } from '../../support/read-all.js';
 
 type Edits = ReadonlyMap<number, readonly ContentBlock[] | null>;
 
-/** A view together with the history that a session would hold. */
-class Told {
+/** A view, and the history that a session would hold. */
+class ViewedHistory {
   readonly view = new MessageView(PLAIN_MESSAGE_FORMAT);
   history: IContent[] = [];
 
@@ -37,7 +37,7 @@ class Told {
     this.history.push(...entries);
   }
 
-  /** Edits the history as a density pass does, and tells the view. */
+  /** Edits the history like a density pass, and passes the changes to the view. */
   edit(edits: Edits): void {
     const after = edited(this.history, edits);
     const changes = [...edits.keys()].map((index): EntryChange => {
@@ -53,10 +53,10 @@ class Told {
   }
 }
 
-const blocksOf = (told: Told, entry: number): readonly ContentBlock[] =>
-  told.history[entry]!.blocks;
+const blocksOf = (viewed: ViewedHistory, entry: number): readonly ContentBlock[] =>
+  viewed.history[entry]!.blocks;
 
-/** What an edit makes of an entry. */
+/** The entries that replace an entry. */
 function fateOf(entry: PlacedEntry, fate: string): IContent[] {
   const { blocks } = entry;
   if (fate === 'goes') return [];
@@ -79,7 +79,7 @@ describe('MessageView', () => {
     assistant('done'),
   ];
 
-  it('follows the first edit of what it has read as it follows any other', () => {
+  it('follows the first edit after a read like any other', () => {
     const part = fc.oneof(
       fc.constant({ type: 'text', text: 'said' } as const),
       fc
@@ -111,7 +111,7 @@ describe('MessageView', () => {
             const history = entries.flatMap((entry, at) =>
               fateOf(entry, fates[at % fates.length]!),
             );
-            // What a list in the place of the history may do as well.
+            // A replaced history may also be in another order.
             if (turned < history.length && turned % 3 === 0)
               history.push(...history.splice(turned, 2));
             if (which === 1) view.applyChanges([]);
@@ -125,14 +125,14 @@ describe('MessageView', () => {
     );
   });
 
-  it('shows the messages themselves as long as nothing is edited', () => {
-    const { view } = new Told(messages);
+  it('returns the messages themselves as long as nothing is edited', () => {
+    const { view } = new ViewedHistory(messages);
     expect(view.current).toHaveLength(messages.length);
     view.current.forEach((message, at) => expect(message).toBe(messages[at]));
     expect(view.pinnedTokens).toBe(10);
   });
 
-  it('reads nothing into the conversation before it is committed', () => {
+  it('adds no messages before a read is committed', () => {
     const view = new MessageView(PLAIN_MESSAGE_FORMAT);
     runSlices(view.readInSlices(messages));
     expect(view.given).toEqual([]);
@@ -140,107 +140,110 @@ describe('MessageView', () => {
   });
 
   it('writes an edited part and shares its siblings and all other messages', () => {
-    const told = new Told(messages);
-    const [response] = blocksOf(told, 2);
-    told.edit(new Map([[2, [{ ...response!, result: 'short' } as ContentBlock]]]));
-    const [first, second, third, fourth, fifth, sixth] = told.view.current;
+    const viewed = new ViewedHistory(messages);
+    const [response] = blocksOf(viewed, 2);
+    viewed.edit(new Map([[2, [{ ...response!, result: 'short' } as ContentBlock]]]));
+    const [first, second, third, fourth, fifth, sixth] = viewed.view.current;
     expect(fourth).toEqual(answer('a', 'read_file', 'short'));
     expect([first, second, third, fifth, sixth]).toEqual(messages.filter((_, at) => at !== 3));
     expect(third).toBe(messages[2]);
     expect(messages[3]).toEqual(answer('a', 'read_file', 'long'));
   });
 
-  it('drops a message when nothing of it is left', () => {
-    const told = new Told(messages);
-    told.edit(
+  it('drops a message when none of its parts is left', () => {
+    const viewed = new ViewedHistory(messages);
+    viewed.edit(
       new Map<number, readonly ContentBlock[] | null>([
-        [1, blocksOf(told, 1).filter((_, at) => at !== 1)],
+        [1, blocksOf(viewed, 1).filter((_, at) => at !== 1)],
         [2, null],
       ]),
     );
-    expect(told.view.current).toEqual([
+    expect(viewed.view.current).toEqual([
       messages[0],
       messages[1],
       assistant('I read', call('b', 'read_file')),
       messages[4],
       messages[5],
     ]);
-    expect(told.view.current[2]?.parts[1]).toBe(messages[2]?.parts[2]);
+    expect(viewed.view.current[2]?.parts[1]).toBe(messages[2]?.parts[2]);
   });
 
-  it('drops with a call what belongs to it, wherever that stands', () => {
-    const told = new Told([
+  it('drops the parts that belong to a dropped call, wherever they are', () => {
+    const viewed = new ViewedHistory([
       user('go'),
       assistant(call('a', 'run'), { unknown: 'approval-request', of: 'a' }, 'please'),
       { role: 'tool', parts: [{ unknown: 'approval', of: 'a' }] },
       answer('a', 'run', 'x'),
     ]);
-    const [, , text] = blocksOf(told, 1);
-    told.edit(
+    const [, , text] = blocksOf(viewed, 1);
+    viewed.edit(
       new Map<number, readonly ContentBlock[] | null>([
         [1, [text!]],
         [3, null],
       ]),
     );
-    expect(told.view.current).toEqual([user('go'), assistant('please')]);
+    expect(viewed.view.current).toEqual([user('go'), assistant('please')]);
   });
 
-  it('keeps what belongs to a call that was never seen', () => {
-    const told = new Told([user('go'), assistant('well', { unknown: 'x', of: 'elsewhere' })]);
-    told.edit(new Map([[0, [{ ...blocksOf(told, 0)[0]!, text: 'gone' } as ContentBlock]]]));
-    expect(told.view.current[1]?.parts).toHaveLength(2);
+  it('keeps a part that belongs to an unknown call', () => {
+    const viewed = new ViewedHistory([
+      user('go'),
+      assistant('well', { unknown: 'x', of: 'elsewhere' }),
+    ]);
+    viewed.edit(new Map([[0, [{ ...blocksOf(viewed, 0)[0]!, text: 'gone' } as ContentBlock]]]));
+    expect(viewed.view.current[1]?.parts).toHaveLength(2);
   });
 
-  it('puts a written message where its entry stands, behind pinned ones in front of that', () => {
-    const told = new Told([...messages, user('more'), assistant('more done')]);
+  it('inserts a written message at its entry, behind the pinned messages in front of it', () => {
+    const viewed = new ViewedHistory([...messages, user('more'), assistant('more done')]);
     const note = humanText('what happened so far');
-    told.follow([note, ...told.history.slice(-2)]);
-    expect(told.view.current).toEqual([
+    viewed.follow([note, ...viewed.history.slice(-2)]);
+    expect(viewed.view.current).toEqual([
       messages[0],
       user('what happened so far'),
       user('more'),
       assistant('more done'),
     ]);
-    const written = told.view.current[1];
-    told.give([user('and on')]);
-    told.follow(told.history);
-    expect(told.view.current[1]).toBe(written);
-    expect(told.view.current.at(-1)).toEqual(user('and on'));
+    const written = viewed.view.current[1];
+    viewed.give([user('and on')]);
+    viewed.follow(viewed.history);
+    expect(viewed.view.current[1]).toBe(written);
+    expect(viewed.view.current.at(-1)).toEqual(user('and on'));
   });
 
   it('drops a written message when its entry goes', () => {
-    const told = new Told(messages);
-    told.follow([humanText('note'), ...told.history.slice(-1)]);
-    told.edit(new Map([[0, null]]));
-    expect(told.view.current).toEqual([messages[0], messages[5]]);
+    const viewed = new ViewedHistory(messages);
+    viewed.follow([humanText('note'), ...viewed.history.slice(-1)]);
+    viewed.edit(new Map([[0, null]]));
+    expect(viewed.view.current).toEqual([messages[0], messages[5]]);
   });
 
-  it('keeps pinned messages in their places whatever goes around them', () => {
-    const told = new Told([user('a'), system('x'), user('b'), system('y'), user('c')]);
-    told.follow(told.history.slice(2));
-    expect(told.view.current).toEqual([system('x'), system('y'), user('c')]);
+  it('keeps pinned messages in place, whatever is removed around them', () => {
+    const viewed = new ViewedHistory([user('a'), system('x'), user('b'), system('y'), user('c')]);
+    viewed.follow(viewed.history.slice(2));
+    expect(viewed.view.current).toEqual([system('x'), system('y'), user('c')]);
   });
 
   it('writes a message anew only when an edit touches it', () => {
     const rewrite = vi.spyOn(PLAIN_MESSAGE_FORMAT, 'rewrite');
-    const told = new Told(messages);
-    told.edit(new Map([[1, blocksOf(told, 1).slice(0, 2)]]));
-    const [, , edited] = told.view.current;
-    told.edit(new Map([[4, null]]));
-    told.follow(told.history);
+    const viewed = new ViewedHistory(messages);
+    viewed.edit(new Map([[1, blocksOf(viewed, 1).slice(0, 2)]]));
+    const [, , edited] = viewed.view.current;
+    viewed.edit(new Map([[4, null]]));
+    viewed.follow(viewed.history);
     expect(rewrite).toHaveBeenCalledTimes(1);
-    expect(told.view.current[2]).toBe(edited);
+    expect(viewed.view.current[2]).toBe(edited);
     rewrite.mockRestore();
   });
 
-  it('tells the same by changes, by the whole history, and by a plain walk', () => {
+  it('returns the same by changes, by the whole history, and by a naive walk', () => {
     fc.assert(
       fc.property(
         fc.array(arbitraryMessage, { minLength: 1, maxLength: 12 }),
         fc.array(fc.array(fc.nat(5), { minLength: 7, maxLength: 40 }), { maxLength: 4 }),
         (given, rounds) => {
-          const byChanges = new Told(given);
-          const byHistory = new Told(given);
+          const byChanges = new ViewedHistory(given);
+          const byHistory = new ViewedHistory(given);
           for (const choices of rounds) {
             byChanges.edit(randomEdits(byChanges.history, choices));
             const edits = randomEdits(byHistory.history, choices);
@@ -283,7 +286,7 @@ const arbitraryMessage: fc.Arbitrary<PlainMessage> = fc.oneof(
   },
 );
 
-/** The entries of a history after edits; `null` for those that are gone. */
+/** The entries of a history after edits; `null` for removed ones. */
 function edited(history: readonly IContent[], edits: Edits): readonly (IContent | null)[] {
   return history.map((entry, index) => {
     const blocks = edits.get(index);
@@ -291,7 +294,7 @@ function edited(history: readonly IContent[], edits: Edits): readonly (IContent 
   });
 }
 
-/** Drops and shortens blocks as the numbers say. */
+/** Drops and shortens blocks, chosen by the numbers. */
 function randomEdits(history: readonly IContent[], choices: readonly number[]): Edits {
   let next = 0;
   const choose = (): number => choices[next++ % choices.length]!;
@@ -308,7 +311,7 @@ function randomEdits(history: readonly IContent[], choices: readonly number[]): 
   return edits;
 }
 
-/** What the messages must be, from the definition: part by part. */
+/** The expected messages by definition, part by part. */
 function plainWalk(
   given: readonly PlainMessage[],
   history: readonly IContent[],
@@ -344,7 +347,7 @@ function plainWalk(
   });
 }
 
-it('brings no mark back that has moved on, where a caller goes on with what it was returned', () => {
+it('does not restore a moved mark when a caller continues from the returned messages', () => {
   const view = new MessageView(MESSAGE_PARAM_FORMAT);
   const use = { type: 'tool_use', id: 't1', name: 'read_file', input: {} } as const;
   const result = (content: string) =>

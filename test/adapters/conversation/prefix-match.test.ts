@@ -1,4 +1,4 @@
-// Which messages continue a conversation: instructions at its start may change from call to call, and nothing else may.
+// Which messages continue a conversation: only instructions at its start may change from call to call.
 
 import { AIMessage, HumanMessage, SystemMessage } from '@langchain/core/messages';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ const LONG = 'lorem ipsum dolor '.repeat(60);
 
 describe('instructions that change from call to call', () => {
   it.each(Object.entries(ADAPTERS))(
-    'leave the conversation and its summary as they are: %s',
+    'keep the conversation and its summary: %s',
     async (_, [create, make]) => {
       const summarizer = scriptedSummarizer(snapshot('on we go'));
       await using compactor = createCompactor({
@@ -71,7 +71,7 @@ describe('instructions that change from call to call', () => {
     },
   );
 
-  it('count by their present length', async () => {
+  it('are counted at their present length', async () => {
     await using compactor = createCompactor({
       ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 4_000 },
     });
@@ -92,12 +92,12 @@ describe('matchPrefix', () => {
   const match = (...messages: object[]): readonly number[] | undefined =>
     matchPrefix(chatMessageFormat, messages as never[], known)?.varied;
 
-  it('lets instructions at the start differ', () => {
+  it('ignores changed instructions at the start', () => {
     expect(match(plain('system', 'x'), ...known.slice(1))).toEqual([0]);
     expect(match(plain('system', 'a'), ...known.slice(1))).toEqual([]);
   });
 
-  it('lets nothing else differ', () => {
+  it('returns undefined if anything else differs', () => {
     expect(match(...known.slice(0, 2), plain('system', 'x'))).toBeUndefined();
     expect(match(plain('user', 'a'), ...known.slice(1))).toBeUndefined();
     expect(match(plain('system', 'a'), plain('user', 'x'), ...known.slice(2))).toBeUndefined();
@@ -110,19 +110,19 @@ describe('isEditedWithin', () => {
     Array.from(texts).map((text, at) => plain(at === 0 ? 'system' : 'user', text));
 
   it.each([
-    ['one in the middle', 'sabXdef', true],
-    ['one in the middle, and goes on', 'sabXdefgh', true],
-    ['the instructions as well', 'SabXdef', true],
-    ['half of them', 'saXXXef', false],
-    ['the first one', 'sXbcdef', false],
-    ['the last one', 'sabcdeX', false],
-    ['where they go on from there', 'sabXYZ', false],
-    ['nothing, but lacks the end', 'sabcde', false],
-  ])('knows messages that change %s', (_, texts, isEdited) => {
+    ['one message in the middle', 'sabXdef', true],
+    ['one message in the middle, and messages at the end', 'sabXdefgh', true],
+    ['one message in the middle, and instructions', 'SabXdef', true],
+    ['half of the messages', 'saXXXef', false],
+    ['the first message', 'sXbcdef', false],
+    ['the last message', 'sabcdeX', false],
+    ['every message from the middle on', 'sabXYZ', false],
+    ['no message, but a missing end', 'sabcde', false],
+  ])('for a list with changes in %s is %s', (_, texts, isEdited) => {
     expect(isEditedWithin(chatMessageFormat as never, given(texts), known)).toBe(isEdited);
   });
 
-  it('takes short ones that have an end in common for two', () => {
+  it('is false for short lists with a common end', () => {
     const short = known.slice(0, 5);
     expect(isEditedWithin(chatMessageFormat as never, given('saXcd'), short)).toBe(false);
   });
@@ -154,7 +154,7 @@ describe('a host that clears old results itself', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(compact.report()).toHaveLength(1);
-    // The first one is lost with the next change of what it is of; the history fits without.
+    // The first summary is lost when the host next changes what it covers; the history fits without it.
     expect(summarizer.requests).toHaveLength(1);
   });
 });

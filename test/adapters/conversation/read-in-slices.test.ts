@@ -1,4 +1,4 @@
-// Long lists of messages are read with turns of the event loop between, and come to the same as read at once.
+// Long lists of messages are read in slices, with turns of the event loop in between, and give the same result as read at once.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ function longTalk(name: string): object[] {
   return Array.from({ length: 60 }, () => [...(talk() as object[]), ...more().map(make)]).flat();
 }
 
-/** So often the event loop has turned while something was done. */
+/** Number of turns of the event loop during `work`. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isDone = false;
@@ -61,7 +61,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns;
 }
 
-/** The list, and how many of its elements were looked at since one asked last. */
+/** The list, and a function that returns how many elements were read since it was last called. */
 function watched(list: readonly object[]): [readonly object[], () => number] {
   let seen = new Set<PropertyKey>();
   const get = (target: object, key: PropertyKey): unknown => {
@@ -77,7 +77,7 @@ function watched(list: readonly object[]): [readonly object[], () => number] {
 }
 
 describe('readInSlices', () => {
-  it.each([...FORMATS.keys()])('reads a long list of %s as it is read at once', (name) => {
+  it.each([...FORMATS.keys()])('reads a long list of %s like a read at once', (name) => {
     const format = FORMATS.get(name)!;
     const messages = longTalk(name);
     const whole = readAll(format.createReader(), messages, 3);
@@ -85,7 +85,7 @@ describe('readInSlices', () => {
     expect(read).toEqual(whole);
   });
 
-  it.each([...FORMATS.keys()])('looks at few of the messages of %s at a time', (name) => {
+  it.each([...FORMATS.keys()])('reads few messages of %s per slice', (name) => {
     const messages = longTalk(name);
     const [list, seenSince] = watched(messages);
     const reading = readInSlices(FORMATS.get(name)!.createReader(), list, 0);
@@ -108,7 +108,7 @@ describe('readInSlices', () => {
       { role: 'model', parts: [{ functionCall: { name: 'f' }, thoughtSignature: 's' }] },
     ],
   ])(
-    'keeps together what belongs together in %s, however long it is',
+    'keeps messages that belong together in one slice in %s, however many they are',
     (name, user, made, first) => {
       fc.assert(
         fc.property(fc.array(fc.nat(3 * PER_SLICE), { minLength: 1, maxLength: 4 }), (lengths) => {
@@ -126,7 +126,7 @@ describe('readInSlices', () => {
     },
   );
 
-  it('refuses what no history can hold, wherever it stands, and has read nothing then', () => {
+  it('refuses a value that no history can hold, wherever it is, without having read anything', () => {
     const view = new MessageView(PLAIN_MESSAGE_FORMAT);
     const many = Array.from({ length: 200 }, (_, at) => user(`message ${at}`));
     const tooLong = assistant(call('a', 'look', 'x'.repeat(9_000_000)));
@@ -143,7 +143,7 @@ describe('MessageView', () => {
     answer(`c${at}`, 'look', `found ${at}`),
   ]).flat();
 
-  it('reads a long list, and follows what was edited all over it, with turns of the event loop between', async () => {
+  it('reads a long list, and follows edits all over it, with turns of the event loop in between', async () => {
     const view = new MessageView(PLAIN_MESSAGE_FORMAT);
     const atOnce = new MessageView(PLAIN_MESSAGE_FORMAT);
     const { entries, commitInSlices } = runSlices(atOnce.readInSlices(talk));

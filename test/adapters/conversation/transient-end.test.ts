@@ -25,9 +25,9 @@ function conversationsOfTest(): OwnConversations<PlainMessage> {
   });
 }
 
-describe('a message at the end that does not stay', () => {
+describe('a transient message at the end', () => {
   it.each([undefined, 'x'])(
-    'goes on in one session when the message at the end is another one in each call (named %s)',
+    'keeps the session when it differs in each call (conversation %s)',
     async (conversationId) => {
       const conversations = conversationsOfTest();
       const passing = (at: number): PlainMessage => user(`it is ${at} o'clock`);
@@ -44,7 +44,7 @@ describe('a message at the end that does not stay', () => {
         const sent = await conversations.compact([...step, passing(at)], { conversationId });
         expect(sent).toEqual([...expected[at]!, passing(at)]);
         if (at < 3) continue;
-        // The session is not begun anew in each call: what it was told stays told.
+        // The session is not restarted in each call: no entry is added twice.
         expect(sessions[0]?.history.additions).toBe(at === 3 ? 9 : 11);
       }
       expect(sessions).toHaveLength(1);
@@ -52,7 +52,7 @@ describe('a message at the end that does not stay', () => {
     },
   );
 
-  it('is taken in once it has stayed', async () => {
+  it('is read once it has stayed', async () => {
     const conversations = conversationsOfTest();
     await conversations.compact([...start, user('now')]);
     await conversations.compact([...start, assistant('so'), user('then')]);
@@ -70,7 +70,7 @@ describe('a message at the end that does not stay', () => {
     ]);
   });
 
-  it('is known, too, where the host goes on from what it got', async () => {
+  it('is recognized, too, if the host continues from the returned messages', async () => {
     const conversations = conversationsOfTest();
     const got = await conversations.compact([...start, ...write, user('now')]);
     expect(got).toEqual([...compacted, user('now')]);

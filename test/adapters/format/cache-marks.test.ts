@@ -26,7 +26,7 @@ describe('isSameButForCacheMarks', () => {
     expect(isSameButForCacheMarks(message, other)).toBe(false);
   });
 
-  it('takes a marked text for the same as the text by itself', () => {
+  it('treats a marked text part like content that is that text', () => {
     const texts = (...content: unknown[]): object => ({ role: 'user', content });
     const mark = { cache_control: { type: 'ephemeral' } };
     const message = { role: 'user', content: 'a' };
@@ -49,7 +49,7 @@ describe('isSameButForCacheMarks', () => {
     for (const other of others) expect(isSameButForCacheMarks(message, other)).toBe(false);
   });
 
-  it('sees what stands beside a mark', () => {
+  it('compares the fields beside a mark', () => {
     const options = { anthropic: { signature: 's', cacheControl: { type: 'ephemeral' } } };
     const bare = { anthropic: { signature: 's' } };
     expect(isSameButForCacheMarks({ providerOptions: options }, { providerOptions: bare })).toBe(
@@ -61,7 +61,7 @@ describe('isSameButForCacheMarks', () => {
     );
   });
 
-  it('tells an empty object from none, and looks no deeper than options stand', () => {
+  it('distinguishes an empty object from a missing one, and ignores marks nested deeper than options', () => {
     expect(isSameButForCacheMarks({ input: {} }, {})).toBe(false);
     const deep = { a: { b: { c: { d: { cacheControl: {} } } } } };
     expect(isSameButForCacheMarks(deep, {})).toBe(false);
@@ -98,7 +98,7 @@ describe('cacheTtlIn', () => {
     { input: { cache_control: { ttl: '1h' } } },
     { cache_control: null },
     { cache_control: undefined },
-  ])('of %j is not known', (holder) => {
+  ])('of %j is undefined', (holder) => {
     expect(cacheTtlIn(holder)).toBeUndefined();
   });
 });
@@ -115,7 +115,7 @@ describe('cacheTtlOfMessages', () => {
     expect(cacheTtlOfMessages([null, 'b'], undefined)).toBeUndefined();
   });
 
-  it('leaves out what cannot be read, whoever made it', () => {
+  it('ignores values that cannot be read', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     const foreign: unknown = Object.setPrototypeOf([part('1h')], null);
@@ -123,14 +123,14 @@ describe('cacheTtlOfMessages', () => {
     expect(cacheTtlOfMessages([{ content: proxy }, message(part())], undefined)).toBe(5 * MINUTE);
   });
 
-  it('looks at the last messages alone, however many there are', () => {
+  it('only reads the last messages, however many there are', () => {
     const rest = Array.from({ length: 100 }, () => message({ type: 'text', text: 'b' }));
     expect(cacheTtlOfMessages([message(part('1h')), ...rest], undefined)).toBeUndefined();
   });
 });
 
 describe('withoutCacheMarks', () => {
-  it.each(MARKS)('takes %j off a message and its parts, and nothing else', (mark) => {
+  it.each(MARKS)('removes %j from a message and its parts, and nothing else', (mark) => {
     const signed = { providerOptions: { anthropic: { signature: 's' } } };
     const message = { role: 'user', ...signed, content: [{ type: 'text', text: 'a' }, 'b'] };
     const part = { type: 'text', text: 'a', ...mark };
@@ -139,7 +139,7 @@ describe('withoutCacheMarks', () => {
     expect(withoutCacheMarks({ ...message, providerOptions: both })).toEqual(message);
   });
 
-  it('returns the same object without marks, and instances of classes', () => {
+  it('returns the same object if there is no mark, or for an instance of a class', () => {
     const message = { role: 'user', content: [{ type: 'text', text: 'a' }] };
     expect(withoutCacheMarks(message)).toBe(message);
     class Message {

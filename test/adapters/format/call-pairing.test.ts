@@ -4,12 +4,12 @@ import { CallPairing } from '../../../src/adapters/format/call-pairing.js';
 import type { ToolUseName } from '../../../src/adapters/format/call-pairing.js';
 import { runs } from '../../support/scale.js';
 
-/** What a model and its tools do, of which few ids and names are known so that they repeat. */
+/** The use of a tool, with few ids and names so that they repeat. */
 const USE: fc.Arbitrary<ToolUseName> = fc.record(
   { id: fc.constantFrom('a', 'b', 'c'), name: fc.constantFrom('run', 'read') },
   { requiredKeys: [] },
 );
-const DEED = fc.oneof(
+const EVENT = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('call' as const), use: USE }) },
   {
     weight: 5,
@@ -22,7 +22,7 @@ const DEED = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('step' as const) }) },
 );
 
-/** The pairing as it reads in a sentence: looks at all open calls for each response. */
+/** The naive implementation: searches all open calls for each response. */
 class NaivePairing {
   #open: (ToolUseName & { readonly blockId: string; readonly step: number })[] = [];
   #step = 0;
@@ -71,7 +71,7 @@ describe('CallPairing', () => {
     expect(answers).toEqual(['#0.1', '#0.0', '#0.2']);
   });
 
-  it('gives a response an id of its own when it answers nothing', () => {
+  it('gives a new id to a response without a call', () => {
     const pairing = new CallPairing();
     pairing.call({ id: 'a', name: 'read' }, [0, 0]);
     expect(pairing.answer({ id: 'x', name: 'read' }, [1, 0], true).callId).toBe('#1.0');
@@ -79,7 +79,7 @@ describe('CallPairing', () => {
     expect(pairing.answer({ name: 'read' }, [1, 2], true).callId).toBe('a');
   });
 
-  it('keeps a call open while more of its response is to come', () => {
+  it('keeps a call open while its response is incomplete', () => {
     const pairing = new CallPairing();
     pairing.call({ name: 'run' }, [0, 0]);
     expect(pairing.answer({ name: 'run' }, [1, 0], false).callId).toBe('#0.0');
@@ -87,7 +87,7 @@ describe('CallPairing', () => {
     expect(pairing.answer({ name: 'run' }, [3, 0], true).callId).toBe('#3.0');
   });
 
-  it('prefers a call of the present step to one that was never answered', () => {
+  it('prefers a call of the present step to an unanswered earlier call', () => {
     const pairing = new CallPairing();
     pairing.call({ name: 'run' }, [0, 0]);
     pairing.beginStep();
@@ -96,7 +96,7 @@ describe('CallPairing', () => {
     expect(pairing.answer({ name: 'run' }, [3, 1], true).callId).toBe('#0.0');
   });
 
-  it('tells calls apart whose ids repeat, or look like one that was made up', () => {
+  it('distinguishes calls whose ids repeat, or equal a generated id', () => {
     const pairing = new CallPairing();
     const ids = [
       pairing.call({ id: '#0.1', name: 'run' }, [0, 0]),
@@ -108,10 +108,10 @@ describe('CallPairing', () => {
     expect(ids[0]).toBe('#0.1');
   });
 
-  it('pairs as looking at all open calls for each response does', () => {
+  it('pairs like a search through all open calls for each response', () => {
     let paired = 0;
     fc.assert(
-      fc.property(fc.array(DEED, { maxLength: 300, size: 'max' }), (deeds) => {
+      fc.property(fc.array(EVENT, { maxLength: 300, size: 'max' }), (deeds) => {
         const pairing = new CallPairing();
         const naive = new NaivePairing();
         for (const [at, deed] of deeds.entries()) {

@@ -57,7 +57,7 @@ const user = (...content: object[]): MessageParam => ({ role: 'user', content })
 const assistant = (...content: object[]): MessageParam =>
   ({ role: 'assistant', content }) as MessageParam;
 
-/** The titles in a request of what can be cited, in order. */
+/** The titles of citable parts in a request, in order. */
 function titlesIn(messages: readonly unknown[], type: string): readonly string[] {
   return messages.flatMap((message) => {
     const { type: kind, title, content } = message as { [key: string]: unknown };
@@ -66,7 +66,7 @@ function titlesIn(messages: readonly unknown[], type: string): readonly string[]
   });
 }
 
-/** The citations of a request that name something else than what they cite. */
+/** The citations of a request whose index belongs to a part with another title. */
 function wrongCitations(messages: readonly MessageParam[]): readonly Cited[] {
   const [documents, results] = [
     titlesIn(messages, 'document'),
@@ -85,7 +85,7 @@ function wrongCitations(messages: readonly MessageParam[]): readonly Cited[] {
 }
 
 describe('withoutCitations', () => {
-  it('removes citations by number, and leaves others and all else', () => {
+  it('removes citations by index, and nothing else', () => {
     const plain = { type: 'text', text: 'So.' };
     const content = deepFreeze([
       plain,
@@ -99,7 +99,7 @@ describe('withoutCitations', () => {
     expect(now[0]).toBe(plain);
   });
 
-  it('returns what has none', () => {
+  it('returns the same value if there are none', () => {
     for (const content of ['words', [text('It says.', OF_WEB)], [documentOf('a')], null, [null]])
       expect(withoutCitations<unknown>(content)).toBe(content);
   });
@@ -135,7 +135,7 @@ describe('MessageView', () => {
     return { view, history: entries };
   }
 
-  it('removes the citations behind a document that has gone, in later answers, too', () => {
+  it('removes the citations behind a removed document, also in later answers', () => {
     const { view, history } = viewOf(given);
     runSlices(view.followInSlices(history.slice(0, 2).concat(history.slice(3))));
     const [, before, behind] = view.current;
@@ -146,13 +146,13 @@ describe('MessageView', () => {
     runSlices(runSlices(view.readInSlices([later])).commitInSlices());
     expect(view.current.at(-1)).toEqual(assistant(text('Nothing else.')));
 
-    // A caller that rebuilds its messages gets its own objects, without them.
+    // A caller that rebuilds its messages gets its own objects, without citations.
     const copies = structuredClone([...given, later]);
     const sent = view.currentAs(view.knownLists[0]!, copies);
     expect(sent.slice(2)).toEqual([assistant(text('More.')), assistant(text('Nothing else.'))]);
   });
 
-  it('removes them behind search results that an edit has replaced', () => {
+  it('removes citations behind search results that an edit replaced', () => {
     const use = { type: 'tool_use', id: 'u', name: 'search', input: {} };
     const found = { type: 'tool_result', tool_use_id: 'u', content: [searchOf('x')] };
     const messages = [
@@ -175,7 +175,7 @@ describe('MessageView', () => {
     ]);
   });
 
-  it('leaves what stands behind the compaction of a provider as it was', () => {
+  it('keeps citations behind a compaction by the provider', () => {
     const { view, history } = viewOf(given);
     const block = { type: 'compaction', content: 'a says much.', encrypted_content: 'x' };
     const item = providerEntry({ kind: 'compaction', data: block, tokens: 5 });
@@ -185,7 +185,7 @@ describe('MessageView', () => {
     expect(view.current).toEqual([assistant(block), ...given.slice(1)]);
   });
 
-  it('does so with the messages of LangChain', () => {
+  it('removes citations from messages of LangChain', () => {
     const messages = [
       new HumanMessage({ content: [documentOf('a'), text('What?')] as never }),
       new AIMessage({ content: [text('Much.', ofDocument(0, 'a'))] as never }),
@@ -202,7 +202,7 @@ describe('MessageView', () => {
 });
 
 describe('messageCompactor', () => {
-  it('sends no citation that names another document, in any process', async () => {
+  it('sends no citation with the index of another document, also after a restart', async () => {
     const turn = fc.record({
       asks: fc.array(fc.constantFrom('document', 'search_result', 'words'), { maxLength: 3 }),
       cites: fc.array(fc.record({ ofSearch: fc.boolean(), which: fc.nat(9) }), { maxLength: 3 }),

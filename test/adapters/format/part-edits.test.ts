@@ -1,4 +1,4 @@
-// What edits leave of the content of messages, in any format.
+// Edits of the content of messages, in any format.
 
 import { describe, expect, it } from 'vitest';
 
@@ -7,13 +7,13 @@ import type { ContentBlock } from '../../../src/shared/content.js';
 import { editedContent } from '../../../src/adapters/format/part-edits.js';
 
 describe('editedContent', () => {
-  it('returns content without an edit as it is', () => {
+  it('returns unedited content as it is', () => {
     const parts = [{ type: 'text', text: 'a' }];
     expect(editedContent(parts, new Map([[7, null]]))).toBe(parts);
     expect(editedContent('a', new Map([[7, null]]))).toBe('a');
   });
 
-  it('counts parts from the number of the first', () => {
+  it('counts parts from the given first index', () => {
     const parts = [
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },
@@ -22,7 +22,7 @@ describe('editedContent', () => {
     expect(editedContent('a', new Map([[2, null]]), 2)).toBeUndefined();
   });
 
-  it('edits texts, also bare ones in a list, and leaves a call whose arguments are edited', () => {
+  it('edits texts, also plain strings in a list, and leaves a call whose arguments are edited', () => {
     const call = { type: 'tool_use', id: 'c', input: {} };
     const edits = new Map<number, ContentBlock>([
       [0, { type: 'text', text: 'b' }],

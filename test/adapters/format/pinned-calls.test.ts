@@ -1,4 +1,4 @@
-// Which messages are sent unchanged because of the calls in them.
+// Messages that are sent unchanged because of the calls in them.
 
 import { describe, expect, it } from 'vitest';
 
@@ -11,7 +11,7 @@ const message = (fields: Partial<CallsInMessage>): CallsInMessage => {
 };
 
 describe('PinnedCalls', () => {
-  it("pins a call of the provider's tool whose result is not in its message, and what answers it", () => {
+  it("pins a call of a provider's tool whose result is in another message, and that result", () => {
     const pinned = new PinnedCalls();
     expect(pinned.pins(message({ serverCalls: ['a'], answered: ['a'] }))).toBe(false);
     expect(pinned.pins(message({ serverCalls: ['b'], calls: ['c'] }))).toBe(true);
@@ -20,14 +20,14 @@ describe('PinnedCalls', () => {
     expect(pinned.pins(message({ answered: ['x'], related: ['x', 'b'] }))).toBe(true);
   });
 
-  it('goes by the newest call of an id', () => {
+  it('uses the newest call of an id', () => {
     const pinned = new PinnedCalls();
     expect(pinned.pins(message({ calls: ['a'], staysPinned: true }))).toBe(true);
     expect(pinned.pins(message({ calls: ['a'], answered: ['a'] }))).toBe(false);
     expect(pinned.pins(message({ answered: ['a'] }))).toBe(false);
   });
 
-  it('takes parts that belong to no call for none of a call without an id', () => {
+  it('does not attribute parts without a call id to a call without an id', () => {
     const pinned = new PinnedCalls();
     expect(pinned.pins(message({ serverCalls: [undefined] }))).toBe(true);
     expect(pinned.pins(message({ related: [undefined] }))).toBe(false);
@@ -68,7 +68,7 @@ describe('WholeExchanges', () => {
   const pinnedIn = (readings: readonly Reading[]): number =>
     readings.reduce((sum, { pinnedTokens }) => sum + pinnedTokens, 0);
 
-  it('makes one entry of an exchange once it is complete, however it is read', () => {
+  it('makes one entry of an exchange once it is complete, however the reads are split', () => {
     const expected = ['ai 0.0 1.0 2.0 3.0 4.0 5.0', 'human 5.1'];
     for (let cut = 0; cut <= PROGRAM.length; cut += 1) {
       const readings = read(PROGRAM.slice(0, cut), PROGRAM.slice(cut));
@@ -86,9 +86,9 @@ describe('WholeExchanges', () => {
   const PINNED = pinnedIn(read([whole(0, { staysPinned: true })]));
 
   it.each<[string, readonly WholeMessage[]]>([
-    ['that is not complete', PROGRAM.slice(0, 3)],
+    ['that is incomplete', PROGRAM.slice(0, 3)],
     ['of a program in no message', PROGRAM.slice(2)],
-    ['with what is bound', PROGRAM.map((each) => ({ ...each, staysPinned: each === PROGRAM[4] }))],
+    ['with bound parts', PROGRAM.map((each) => ({ ...each, staysPinned: each === PROGRAM[4] }))],
     [
       'in which the user speaks',
       [
@@ -103,7 +103,7 @@ describe('WholeExchanges', () => {
     expect(pinnedIn(readings)).toBeGreaterThan(2 * PINNED);
   });
 
-  it('reads the reasoning of a pinned message apart, but for items of OpenAI', () => {
+  it('separates the reasoning of a pinned message, except for items of OpenAI', () => {
     const sealed = { ...block([0, 2], 'thinking'), signature: 'rs_1' };
     const blocks = [block([0, 0], 'thinking'), block([0, 1]), sealed];
     const [reading] = read([whole(0, { serverCalls: ['p'] }, { blocks })]);

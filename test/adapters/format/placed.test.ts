@@ -1,4 +1,4 @@
-// What edits leave of the parts of a message.
+// Edits of the parts of a message.
 
 import { describe, expect, it } from 'vitest';
 
@@ -16,12 +16,12 @@ describe('editsOf', () => {
   const edits = (parts: readonly PlacedBlock[], remaining: readonly PlacedBlock[]) =>
     editsOf({ parts, remaining }, () => false);
 
-  it('leaves a pinned message without its reasoning', () => {
+  it('can remove the reasoning of a pinned message', () => {
     expect(edits([thought], [thought])).toEqual(new Map());
     expect(edits([thought], [])).toEqual(new Map([[0, null]]));
   });
 
-  it('leaves no reasoning apart of a message that has gone', () => {
+  it('removes separated reasoning together with its message', () => {
     expect(edits([thought, call], [thought])).toBeNull();
     expect(edits([thought, call], [call])).toEqual(new Map([[0, null]]));
   });

@@ -4,7 +4,7 @@ import { plainData, spreadable } from '../../../src/adapters/format/plain-data.j
 import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { runs } from '../../support/scale.js';
 
-/** What plain data is in JSON and back. */
+/** A round trip through JSON. */
 function viaJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value)) as unknown;
 }
@@ -16,7 +16,7 @@ function nest(levels: number): unknown {
 }
 
 describe('plainData', () => {
-  it('is what JSON makes of a value, and goes into a history', () => {
+  it('equals a round trip through JSON, and is accepted by a history', () => {
     const value = fc.anything({
       withDate: true,
       withNullPrototype: true,
@@ -35,7 +35,7 @@ describe('plainData', () => {
     );
   });
 
-  it('shares nothing with the value but texts and bytes', () => {
+  it('only shares strings and bytes with the value', () => {
     const bytes = new Uint8Array([1]);
     const value = { list: [{ text: 'x' }], bytes };
     const plain = plainData(value, 'it') as typeof value;
@@ -45,7 +45,7 @@ describe('plainData', () => {
     expect(plain.bytes).toBe(bytes);
   });
 
-  it('asks an instance for what its class makes of it, at the top only', () => {
+  it("includes the getters of an instance's class, at the top level only", () => {
     class Message {
       readonly #role = 'user';
       get role(): string {
@@ -62,18 +62,18 @@ describe('plainData', () => {
     });
   });
 
-  it('keeps an own __proto__ a key', () => {
+  it('keeps an own key __proto__', () => {
     const plain = plainData(JSON.parse('{"__proto__":{"polluted":1}}'), 'it') as object;
     expect(Object.getPrototypeOf(plain)).toBe(Object.prototype);
     expect(JSON.stringify(plain)).toBe('{"__proto__":{"polluted":1}}');
   });
 
-  it('takes 256 levels and no more, and 1,000,000 values', () => {
+  it('accepts at most 256 levels and 1,000,000 values', () => {
     expect(plainData(nest(256), 'it')).toEqual(nest(256));
     expect(() => plainData(nest(257), 'message 3')).toThrow('more than 256 levels of nesting');
     expect(() => plainData(nest(100_000), 'message 3')).toThrow(/^.{0,300}$/);
     expect(() => plainData(new Array(1_000_000_000), 'it')).toThrow('more than 1000000 values');
-    // As many values as a million, in objects that are few but met again and again.
+    // More than a million values in few objects, which are referenced repeatedly.
     let shared: unknown = 'x';
     for (let level = 0; level < 30; level += 1) shared = [shared, shared];
     expect(() => plainData(shared, 'it')).toThrow('more than 1000000 values');
@@ -110,7 +110,7 @@ describe('plainData', () => {
 });
 
 describe('spreadable', () => {
-  it('is the message itself when that is a plain object, and else its plain data', () => {
+  it('returns the message itself if it is a plain object, or else its plain data', () => {
     const plain = Object.freeze({ role: 'user', content: [new Date(0)] });
     expect(spreadable(plain)).toBe(plain);
     const stored = { $id: 1, toJSON: () => ({ role: 'user', content: 'x' }) };

@@ -1,4 +1,4 @@
-// What a provider has compacted, in a conversation that goes on in another process.
+// A compaction by the provider, in a conversation that continues in another process.
 
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { describe, expect, it } from 'vitest';
@@ -38,14 +38,14 @@ const SDKS: readonly (readonly [string, Open, (at: number) => readonly unknown[]
   ['LangChain', langchainCompactor, classes, item],
 ];
 
-describe('what a provider has compacted', () => {
+describe('a compaction by the provider', () => {
   const WAYS = SDKS.flatMap(([name, ...sdk]) => [
-    [name, 'by the name of its conversation', 'one', ...sdk] as const,
-    [name, 'by its beginning', undefined, ...sdk] as const,
+    [name, 'by conversation id', 'one', ...sdk] as const,
+    [name, 'by first messages', undefined, ...sdk] as const,
   ]);
 
   it.each(WAYS)(
-    'is carried byte for byte after a restart, with %s, found %s',
+    'is sent byte for byte after a restart, with %s, found %s',
     async (_, __, conversationId, open, turn, data) => {
       const store = memoryStore();
       let asked = 0;
@@ -92,7 +92,7 @@ describe('what a provider has compacted', () => {
       },
     ],
   ])(
-    'is told as missing, in no words of the conversation, where what asks for it %s',
+    'is reported as failed, without content of the conversation, if compactByProvider %s',
     async (_, compactByProvider) => {
       const { compactor, options, events } = openCompaction();
       const send = inputCompactor(compactor, options);

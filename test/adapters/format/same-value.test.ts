@@ -4,7 +4,7 @@ import { isPlainCopy, isSameValue } from '../../../src/adapters/format/same-valu
 import { runs } from '../../support/scale.js';
 
 describe('isSameValue', () => {
-  it('knows a copy of any plain data, and any other one from it', () => {
+  it('recognizes a copy of any plain data, and any difference', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
         expect(isSameValue(a, structuredClone(a))).toBe(true);
@@ -13,13 +13,13 @@ describe('isSameValue', () => {
     );
   });
 
-  it('takes a key without a value for no key', () => {
+  it('treats a key with the value undefined like no key', () => {
     expect(isSameValue({ a: 1, b: undefined }, { a: 1 })).toBe(true);
     expect(isSameValue({ a: 1 }, { a: 1, b: undefined, c: 2 })).toBe(false);
     expect(isSameValue({ a: undefined, b: 1 }, { a: 1, b: undefined })).toBe(false);
   });
 
-  it('compares bytes, dates and addresses by what they say', () => {
+  it('compares bytes, dates and URLs by value', () => {
     expect(isSameValue(new Uint8Array([1, 2]), new Uint8Array([1, 2]))).toBe(true);
     expect(isSameValue(new Uint8Array([1, 2]), new Uint8Array([1, 3]))).toBe(false);
     expect(isSameValue(new URL('http://a.example/x'), new URL('http://a.example/x'))).toBe(true);
@@ -28,13 +28,13 @@ describe('isSameValue', () => {
     expect(isSameValue(new Date(1), new Date(2))).toBe(false);
   });
 
-  it('tells a list from an object and from a shorter list', () => {
+  it('distinguishes a list from an object and from a shorter list', () => {
     expect(isSameValue([1], { 0: 1 })).toBe(false);
     expect(isSameValue([1], [1, undefined])).toBe(false);
     expect(isSameValue({}, null)).toBe(false);
   });
 
-  it('ends on what holds itself and on what is nested too deep', () => {
+  it('terminates for circular values and values nested too deep', () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
     const other: { self?: unknown } = {};
@@ -49,7 +49,7 @@ describe('isSameValue', () => {
     expect(isSameValue(nest(100_000), nest(100_000))).toBe(false);
   });
 
-  it('leaves out of account what it is told to', () => {
+  it('ignores the given keys', () => {
     const isMark = (key: string): boolean => key === 'mark';
     expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 1 }], isMark)).toBe(true);
     expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 1, mark: 3 }], isMark)).toBe(true);
@@ -66,7 +66,7 @@ describe('isPlainCopy', () => {
     withDate: true,
   });
 
-  it('knows a copy of any plain data', () => {
+  it('recognizes a copy of any plain data', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (a) => {
         expect(isPlainCopy(a, structuredClone(a))).toBe(true);
@@ -74,7 +74,7 @@ describe('isPlainCopy', () => {
     );
   });
 
-  it('takes for a copy nothing that says something else', () => {
+  it('is false for any value that differs', () => {
     fc.assert(
       fc.property(values, values, (a, b) => {
         if (isPlainCopy(a, b)) expect(isSameValue(a, b)).toBe(true);
@@ -88,7 +88,7 @@ describe('isPlainCopy', () => {
     expect(isPlainCopy('x'.repeat(4_000), `${'x'.repeat(1_999)}y${'x'.repeat(2_000)}`)).toBe(false);
   });
 
-  it('ends on what holds itself twice, and on what throws', () => {
+  it('is false for circular values and values that throw', () => {
     const circles = [{}, {}].map((circle) => Object.assign(circle, { a: circle, b: circle }));
     expect(isPlainCopy(...(circles as [unknown, unknown]))).toBe(false);
     const throwing = Object.defineProperty({}, 'a', {
@@ -101,7 +101,7 @@ describe('isPlainCopy', () => {
   });
 });
 
-/** The order of keys says nothing, and JSON knows neither -0 nor NaN from their neighbours. */
+/** Ignores the order of keys, and compares -0 and NaN with `===`. */
 function equals(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
   const keys = Object.keys(a);

@@ -1,4 +1,4 @@
-// A caller whose messages are another SDK's learns it, once; and nobody else.
+// A caller that passes messages of another SDK is warned once; other callers are not.
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { chatCompactor } from '../../../src/openai.js';
@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((compactor) => compactor.close()));
 });
 
-/** A compactor, and what it warned of messages of another SDK. */
+/** A compactor, and its warnings about messages of another SDK. */
 function listening(): { compactor: Compactor; others: string[] } {
   const others: string[] = [];
   const none = (): undefined => undefined;
@@ -27,7 +27,7 @@ function listening(): { compactor: Compactor; others: string[] } {
   return { compactor, others };
 }
 
-/** By name of a sample, what a warning about its messages names. */
+/** By name of a sample, the compactor that a warning about its messages recommends. */
 const COMPACTORS: Readonly<Record<string, string>> = {
   'ai-sdk': 'ctxfold/ai-sdk',
   anthropic: 'ctxfold/anthropic',
@@ -50,14 +50,14 @@ describe('messages of another SDK', () => {
       const talk = other.talk();
       expect(await own.open(compactor)(talk)).toEqual(talk);
       expect(others).toEqual([expect.stringContaining(`use ${COMPACTORS[other.name]}`)]);
-      // Later turns, and compactors that are made anew for each run.
+      // Later turns, and adapters that are made for each run, do not warn again.
       await own.open(compactor)([...talk, ...other.talk().slice(1)]);
       await own.open(compactor)(other.talk());
       expect(others).toHaveLength(1);
     },
   );
 
-  it('are noticed once they have calls, which begin as any do', async () => {
+  it('are recognized once they have calls', async () => {
     const { compactor, others } = listening();
     const compact = chatCompactor<object>(compactor);
     const asked = { role: 'user', content: 'Read a.ts.' };
@@ -68,7 +68,7 @@ describe('messages of another SDK', () => {
     expect(others).toEqual([expect.stringContaining('use ctxfold/anthropic')]);
   });
 
-  it('are those of user interfaces, too', async () => {
+  it('include UI messages', async () => {
     const { compactor, others } = listening();
     const part = { type: 'tool-read_file', toolCallId: 'c', state: 'output-available' };
     const messages = [{ id: 'm', role: 'assistant', parts: [part] }];
@@ -78,8 +78,8 @@ describe('messages of another SDK', () => {
   });
 });
 
-describe('messages of the own SDK', () => {
-  it.each(ADAPTER_SAMPLES)('are not reported to a compactor of $name', async (sample) => {
+describe('messages of the right SDK', () => {
+  it.each(ADAPTER_SAMPLES)('cause no warning in a compactor of $name', async (sample) => {
     const { compactor, others } = listening();
     const more = sample.more().map((message) => sample.made?.(message) ?? message);
     const compact = sample.open(compactor);
@@ -89,7 +89,7 @@ describe('messages of the own SDK', () => {
     expect(others).toEqual([]);
   });
 
-  it('may have parts of another one besides their own calls', async () => {
+  it('may also have parts of another SDK beside their own calls', async () => {
     const { compactor, others } = listening();
     const content = [{ type: 'tool_use', id: 'c', name: 'look', input: {} }];
     const called = { id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } };
@@ -103,7 +103,7 @@ describe('messages of the own SDK', () => {
 });
 
 describe('sdkOfMessage', () => {
-  it('knows no message without calls, and none that throws', () => {
+  it('is undefined for a message without calls, and one that throws', () => {
     const throwing = new Proxy(
       {},
       {

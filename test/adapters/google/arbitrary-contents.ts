@@ -1,5 +1,5 @@
-// Random conversations as Gemini has them: turns of thoughts, texts and parallel calls, with ids on calls,
-// on both sides or nowhere, signed as Gemini 3 does it, and answered in one content or in several.
+// Random conversations in Gemini's format: turns of thoughts, texts and parallel calls, with ids on calls, on both
+// sides or nowhere, signed like Gemini 3 does, and answered in one content or several.
 
 import type { Content, Part } from '@google/genai';
 import fc from 'fast-check';
@@ -54,12 +54,12 @@ const turn = fc.record({
 type Turn = typeof turn extends fc.Arbitrary<infer T> ? T : never;
 type Step = Turn['steps'][number];
 
-/** A part with a response. The SDK declares a class for what it sends and gives as objects. */
+/** A part with a response. The SDK declares a class for it, but uses plain objects. */
 export function responsePart(fields: Readonly<Record<string, unknown>>, rest: Part = {}): Part {
   return { functionResponse: fields, ...rest };
 }
 
-/** Where ids are. */
+/** Which parts have ids. */
 export type Ids = 'both' | 'calls' | 'none';
 
 function contentsOfStep(
@@ -92,7 +92,7 @@ function contentsOfStep(
     : [model, { role: 'user', parts: [...responses, ...asides] }];
 }
 
-/** Conversations that end with a question, or amid a turn; deeply frozen. */
+/** Conversations that end with a question or within a turn, deeply frozen. */
 export const arbitraryContents: fc.Arbitrary<readonly Content[]> = fc
   .record({
     turns: fc.array(turn, { minLength: 1, maxLength: 4 }),

@@ -1,4 +1,4 @@
-// How contents of Gemini read as entries, and what edits leave of them.
+// How Gemini's contents are read as entries, and edited.
 
 import type { Content, Part } from '@google/genai';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ import { readAll } from '../../support/read-all.js';
 
 const CONFIG = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 
-/** The blocks of contents by entry, without origins. */
+/** The blocks of each entry, without origins. */
 function read(...contents: readonly Content[]): unknown {
   return readAll(contentFormat.createReader(), deepFreeze(contents), 0).entries.map(
     ({ speaker, blocks }) => [speaker, ...blocks.map(({ origin: _, ...block }) => block)],
@@ -41,7 +41,7 @@ const response = (name: string, output: string, id?: string): Part =>
 const model = (...parts: readonly Part[]): Content => ({ role: 'model', parts: [...parts] });
 const user = (...parts: readonly Part[]): Content => ({ role: 'user', parts: [...parts] });
 
-/** By the text of a response, the place of the call that it is paired with. */
+/** The place of the paired call, by the text of a response. */
 function pairsOf(...contents: readonly Content[]): Record<string, string | undefined> {
   const blocks = readAll(contentFormat.createReader(), contents, 0).entries.flatMap(
     (entry) => entry.blocks,
@@ -92,7 +92,7 @@ describe('contentFormat', () => {
     ]);
   });
 
-  it('reads the chunks of a stream, which chats keep as contents, as one answer', () => {
+  it('reads the chunks of a stream, which chats keep as separate contents, as one answer', () => {
     const chunks = ['let ', 'me ', 'see'].map((text) => model({ text }));
     const contents = [
       { parts: [{ text: 'read it' }] },
@@ -107,7 +107,7 @@ describe('contentFormat', () => {
     expect(entries[1]!.blocks.at(-1)).toMatchObject({ type: 'tool_call', id: '#4.1' });
   });
 
-  it('tells what the media of a response take', () => {
+  it('counts the tokens of media in a response', () => {
     const parts = [
       { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
       { fileData: { mimeType: 'application/pdf', fileUri: 'gs://a' } },
@@ -128,7 +128,7 @@ describe('contentFormat', () => {
     ]);
   });
 
-  it('makes two entries of a content with responses and other parts', () => {
+  it('reads a content with responses and other parts as two entries', () => {
     const contents = [model(call('a')), user({ text: 'look' }, response('a', 'x'), { text: '!' })];
     const { entries } = readAll(contentFormat.createReader(), contents, 4);
     expect(entries.map(({ speaker }) => speaker)).toEqual(['ai', 'tool', 'human']);
@@ -206,7 +206,7 @@ describe('contentFormat', () => {
     });
   });
 
-  it('takes a response that is to be continued for one that is under way', () => {
+  it('reads a response that will continue as incomplete', () => {
     const more = responsePart({ name: 'a', willContinue: true, response: {} });
     expect(
       read(model(call('a')), user(more), user(response('a', 'end'))) as unknown[][],
@@ -217,12 +217,12 @@ describe('contentFormat', () => {
     ]);
   });
 
-  it.each(['function', 'tool'])('reads responses in the former role %s', (role) => {
+  it.each(['function', 'tool'])('reads responses in the older role %s', (role) => {
     const given = [model(call('read_file', 'c1')), user(response('read_file', 'long', 'c1'))];
     expect(read(given[0]!, { ...given[1], role })).toEqual(read(...given));
   });
 
-  it('pins contents of roles that Gemini does not have, and empty ones', () => {
+  it('pins contents with roles unknown to Gemini, and empty contents', () => {
     const contents = [{ role: 'system', parts: [{ text: 'Be brief.' }] }, { role: 'model' }];
     expect(readAll(contentFormat.createReader(), contents, 0)).toEqual({
       entries: [],
@@ -235,7 +235,7 @@ describe('contentFormat', () => {
     ['null', [null], 'contents[7], got null'],
     ['parts that are no list', [{ role: 'user', parts: 'a' }], 'contents[7].parts, got string'],
     ['a part that is none', [{ parts: [{ text: 'a' }, 'b'] }], 'contents[7].parts[1], got string'],
-  ])('says what is wrong with %s', (_, contents, message) => {
+  ])('names the error in %s', (_, contents, message) => {
     const reader = contentFormat.createReader();
     expect(() => readAll(reader, contents as unknown as Content[], 7)).toThrow(message);
   });
@@ -250,7 +250,7 @@ describe('contentFormat', () => {
       ).toEqual({ first: '0.0', other: '0.1', second: '0.2' });
     });
 
-    it('pairs responses in a content each, and without ids when the calls have some', () => {
+    it('pairs responses in separate contents, and responses without ids to calls with ids', () => {
       expect(
         pairsOf(
           model(call('a', 'x'), call('a', 'y')),
@@ -260,7 +260,7 @@ describe('contentFormat', () => {
       ).toEqual({ first: '0.0', second: '0.1' });
     });
 
-    it('pairs by id whatever the order, and when an id comes again', () => {
+    it('pairs by id in any order, and when an id repeats', () => {
       expect(
         pairsOf(
           model(call('a', 'x'), call('a', 'y')),
@@ -271,13 +271,13 @@ describe('contentFormat', () => {
       ).toEqual({ early: '0.0', late: '0.1', again: '2.0' });
     });
 
-    it('pairs no two ids that differ', () => {
+    it('does not pair different ids', () => {
       expect(pairsOf(model(call('a', 'x')), user(response('a', 'stray', 'y')))).toEqual({
         stray: undefined,
       });
     });
 
-    it('does not take a call that was given up for the one that is answered', () => {
+    it('does not pair a response with an abandoned call', () => {
       expect(
         pairsOf(
           model(call('a')),
@@ -288,7 +288,7 @@ describe('contentFormat', () => {
       ).toEqual({ x: '2.0' });
     });
 
-    it('finds the call of an earlier step when the present one has none', () => {
+    it('pairs with a call of an earlier step when the present one has none', () => {
       expect(
         pairsOf(
           model(call('a')),
@@ -299,7 +299,7 @@ describe('contentFormat', () => {
       ).toEqual({ x: '0.0' });
     });
 
-    it('makes up the same ids each time, and none that a call has', () => {
+    it('generates the same ids each time, and no id that a call has', () => {
       const contents = [model(call('a'), call('b', '#0.0'), call('c', '#0.0'))];
       const ids = (): string[] =>
         readAll(contentFormat.createReader(), contents, 0).entries.flatMap(({ blocks }) =>
@@ -320,13 +320,13 @@ describe('contentFormat', () => {
         entry.flatMap(({ name }) => name ?? []),
       );
 
-    it('marks parallel calls of which the first signs for the others, under their own names', () => {
+    it('groups parallel calls of which the first is signed for all, under their own names', () => {
       const contents = [model(call('read_file', 'a', 'sig'), call('read_file', 'b'))];
       expect(names(...contents)).toEqual(['read_file', 'read_file']);
       expect(groups(...contents)).toEqual(['#0', '#0']);
     });
 
-    it('marks them also when the step was streamed in several contents', () => {
+    it('groups them also when the step was streamed in several contents', () => {
       expect(
         groups(model(call('a', '1', 'sig')), model(call('b', '2')), user(response('a', '1'))),
       ).toEqual(['#0', '#0']);
@@ -336,7 +336,7 @@ describe('contentFormat', () => {
       ['a call alone', [model(call('a', '1', 'sig')), user(response('a', 'x')), model(call('b'))]],
       ['calls that are all signed', [model(call('a', '1', 'sig'), call('b', '2', 'sig'))]],
       ['calls of which none is', [model(call('a'), call('b'))]],
-    ])('marks nothing of %s', (_, contents) => {
+    ])('does not group %s', (_, contents) => {
       expect(names(...contents)).toEqual(['a', 'b']);
       expect(groups(...contents)).toEqual([]);
     });
@@ -346,7 +346,7 @@ describe('contentFormat', () => {
         ...call(name, id, signature),
         functionCall: { id, name, args: { file_path } },
       });
-      /** A read, then two parallel calls of which the first may sign for the second, then a write. */
+      /** A read, two parallel calls of which the first may be signed for both, and a write. */
       const talk = (first: string, second: string, signature?: string): readonly Content[] => [
         user({ text: 'begin' }),
         model(file('read_file', '1', 'a', signature)),
@@ -383,7 +383,7 @@ describe('contentFormat', () => {
         ['a write beside a stale read', 'write_file', 'read_file'],
         ['a stale read beside a write', 'read_file', 'write_file'],
         ['a stale read beside another', 'read_file', 'read_file'],
-      ])('gives the same reasons for %s that signs as for one that does not', (_, ...tools) => {
+      ])('gives the same reasons for a signed %s as for an unsigned one', (_, ...tools) => {
         expect(reasons(talk(...tools, 'sig'))).toEqual(reasons(talk(...tools)));
       });
 
@@ -392,13 +392,16 @@ describe('contentFormat', () => {
         ['write_file', 'read_file', '245', '245'],
         ['read_file', 'write_file', '2345', '345'],
         ['read_file', 'read_file', '45', '45'],
-      ])('keeps %s that signs for %s as long as that stays', (first, second, signed, unsigned) => {
-        expect(callsLeft(talk(first, second, 'sig')).join('')).toBe(signed);
-        expect(callsLeft(talk(first, second)).join('')).toBe(unsigned);
-      });
+      ])(
+        'keeps a signed %s as long as the parallel %s stays',
+        (first, second, signed, unsigned) => {
+          expect(callsLeft(talk(first, second, 'sig')).join('')).toBe(signed);
+          expect(callsLeft(talk(first, second)).join('')).toBe(unsigned);
+        },
+      );
     });
 
-    it('lets an empty part that is signed go with the call beside it', () => {
+    it('removes an empty signed part together with the call beside it', () => {
       const empty = { text: '', thoughtSignature: 'sig' };
       expect(read(model(empty, call('a', 'x'), call('b', 'y'), empty))).toMatchObject([
         ['ai', { callId: 'x' }, { id: 'x' }, { id: 'y' }, { callId: 'y' }],
@@ -409,7 +412,7 @@ describe('contentFormat', () => {
   describe('rewrite', () => {
     const result = (text: string): object => ({ type: 'tool_response', result: text });
 
-    it('replaces what a function gave out, media included, and nothing around it', () => {
+    it('replaces the output of a function, media included, and nothing around it', () => {
       const fields = { id: 'x', name: 'a' };
       const given = {
         ...fields,
@@ -438,14 +441,14 @@ describe('contentFormat', () => {
       [{ output: 'long', error: null }, { output: 'short' }],
       [{ result: 'long' }, { result: 'short' }],
       [{ result: ['long'] }, { output: 'short' }],
-    ])('keeps failures failures, and a text in its field: %j', (given, written) => {
+    ])('keeps a failure a failure, and a text in its field: %j', (given, written) => {
       const content = user(responsePart({ name: 'a', response: given }));
       expect(
         rewrite(content, [[0, result('short')]]).parts?.[0]?.functionResponse?.response,
       ).toEqual(written);
     });
 
-    it('replaces a text, and takes parts out', () => {
+    it('replaces a text, and removes parts', () => {
       const content = { parts: [{ text: 'a', thoughtSignature: 'sig' }, { text: 'b' }, call('c')] };
       expect(
         rewrite(content, [
@@ -466,7 +469,7 @@ describe('contentFormat', () => {
     );
   });
 
-  it('gives each part exactly one block of plain data', () => {
+  it('reads each part as exactly one block of plain data', () => {
     fc.assert(
       fc.property(arbitraryContents, (contents) => {
         const { entries } = readAll(contentFormat.createReader(), contents, 0);
@@ -483,7 +486,7 @@ describe('contentFormat', () => {
     );
   });
 
-  it('reads pairs, with ids or without', () => {
+  it('pairs calls and responses, with ids or without', () => {
     fc.assert(
       fc.property(arbitraryContents, (contents) => {
         const { entries } = readAll(contentFormat.createReader(), contents, 0);
@@ -493,7 +496,7 @@ describe('contentFormat', () => {
     );
   });
 
-  it('reads the same of contents one by one as of all at once', () => {
+  it('reads contents one by one as it reads them all at once', () => {
     fc.assert(
       fc.property(arbitraryContents, (contents) => {
         const reader = contentFormat.createReader();
@@ -503,7 +506,7 @@ describe('contentFormat', () => {
     );
   });
 
-  it('knows contents again that went through JSON', () => {
+  it('recognizes contents that went through JSON', () => {
     fc.assert(
       fc.property(arbitraryContents, (contents) => {
         for (const content of contents) {
@@ -515,7 +518,7 @@ describe('contentFormat', () => {
     );
   });
 
-  it('leaves the parts without an edit the same objects, and all others as they were but for it', () => {
+  it('keeps unedited parts the same objects, and changes nothing else of edited ones', () => {
     fc.assert(
       fc.property(arbitraryContents, fc.infiniteStream(fc.nat(2)), (contents, choices) => {
         const { entries } = readAll(contentFormat.createReader(), contents, 0);
@@ -525,7 +528,7 @@ describe('contentFormat', () => {
   });
 });
 
-/** In these conversations a function is answered in the order of its calls. */
+/** Whether responses are paired in order: these conversations answer a function in the order of its calls. */
 function pairsInOrder(blocks: readonly PlacedBlock[]): boolean {
   const open: ContentBlock[] = [];
   return blocks.every((block) => {

@@ -26,19 +26,19 @@ describe('JoinedTurns', () => {
     ['x1 m2 u3', [0, 2], 'x1+u3'],
     ['u1 u2 m3 m4 u5', [0, 1, 2, 3, 4], 'u1 u2 m3 m4 u5'],
     ['u1 m2 u3 u4', [0, 2, 3], 'u1+u3 u4'],
-  ])('of %s leaves those at %j as %s', (given, left, joined) => {
+  ])('joins %s, of which the contents %j remain, to %s', (given, left, joined) => {
     const contents = contentsOf(given);
     const standing = left.map((at) => contents[at]!);
     expect(tell(new JoinedTurns().join(standing, contents))).toBe(joined);
   });
 
-  it('joins what was written to its neighbours', () => {
+  it('joins a written content with its neighbours', () => {
     const given = contentsOf('u1 m2 u3');
     const written = contentsOf('u9')[0]!;
     expect(tell(new JoinedTurns().join([written, given[2]!], given))).toBe('u9+u3');
   });
 
-  it('shares contents that have no new neighbour of their role, and all parts', () => {
+  it('shares contents without a new neighbour of the same role, and all parts', () => {
     const given = contentsOf('u1 m2 u3 m4 u5');
     const joined = new JoinedTurns().join([given[0]!, given[1]!, given[3]!, given[4]!], given);
     expect(joined[0]).toBe(given[0]);
@@ -46,7 +46,7 @@ describe('JoinedTurns', () => {
     expect(joined[2]).toBe(given[4]);
   });
 
-  it('knows what it has joined when that comes back', () => {
+  it('recognizes joined contents when they are passed again', () => {
     const given = contentsOf('u1 m2 u3 m4 u5');
     const standing = [given[0]!, given[1]!, given[3]!];
     const turns = new JoinedTurns();

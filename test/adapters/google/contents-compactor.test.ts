@@ -1,5 +1,5 @@
-// The adapter on whole conversations, and over the wire: real requests of the SDK to a provider that takes
-// nothing which breaks a rule.
+// The adapter with whole conversations, and with real requests of the SDK to a provider that refuses what breaks a
+// rule.
 
 import { GoogleGenAI } from '@google/genai';
 import type { Content, FunctionDeclaration, GenerateContentResponse, Part } from '@google/genai';
@@ -33,7 +33,7 @@ afterAll(() => compactor.close());
 
 const MODEL = 'gemini-3-pro';
 
-/** The rules that a conversation breaks. */
+/** The rules that a conversation violates. */
 function breaches(contents: readonly Content[]): readonly string[] {
   const request = readGeminiRequest({ contents, tools: [{}] }, `/models/${MODEL}`);
   return findRequestViolations(request, 'gemini').map(({ rule }) => rule);
@@ -41,7 +41,7 @@ function breaches(contents: readonly Content[]): readonly string[] {
 
 const LONG = 'a line of the file\n'.repeat(40);
 
-/** Work on a file that makes its first reading stale, without ids. */
+/** Work on a file that makes its first read stale, without ids. */
 const WORK: readonly IContent[] = [
   humanText('Shorten a.ts.'),
   aiContent([toolCall('1', 'read_file', { file_path: 'a.ts' })]),
@@ -85,7 +85,7 @@ describe('contentsCompactor', () => {
         text.includes(`version ${at}\\n`),
       );
       expect(versions).toEqual([10]);
-      // What the user said stays, and what was included last does as it was given.
+      // The user's words stay, and the last included file stays as it was given.
       for (let at = 0; at < 11; at += 1)
         expect(text).toContain(`${at}. What does @src/a.ts do now?`);
       expect(sent.at(-1)).toBe(contents.at(-2));
@@ -115,7 +115,7 @@ describe('contentsCompactor', () => {
     expect(sent.slice(0, -1)).toEqual(contents.slice(0, -1));
   });
 
-  it('drops a stale reading with its call, and keeps all other contents as they are', async () => {
+  it('drops a stale read with its call, and keeps all other contents as they are', async () => {
     const contents = geminiContents(WORK);
     const compact = contentsCompactor(compactor, { edits: 'every-turn' });
     const compacted = await compact(contents);
@@ -125,7 +125,7 @@ describe('contentsCompactor', () => {
     expect(compact.report()).toMatchObject([{ givenMessages: 7, sentMessages: 5 }]);
   });
 
-  it('joins what the model said around a call that goes', async () => {
+  it("joins the model's texts around a removed call", async () => {
     const contents = geminiContents(WORK);
     contents[1]!.parts!.unshift({ text: 'I read it.' });
     const compacted = await contentsCompactor(compactor, { edits: 'every-turn' })(contents);
@@ -139,7 +139,7 @@ describe('contentsCompactor', () => {
   it.each([
     ['its own result', (compacted: Content[]) => compacted],
     ['copies of it, as a chat gives out', (compacted: Content[]) => structuredClone(compacted)],
-  ])('goes on from %s as well', async (_, carried) => {
+  ])('continues from %s', async (_, carried) => {
     const own = createCompactor({ offload: 'inline', preset: 'specification' });
     onTestFinished(() => own.close());
     const contents = geminiContents(WORK);
@@ -151,7 +151,7 @@ describe('contentsCompactor', () => {
     expect(compact.report()).toMatchObject([{ givenMessages: 8, sentMessages: 7 }]);
   });
 
-  it('leaves no turn unsigned, uncounted or out of place, whatever is stale', async () => {
+  it('keeps turns signed, complete and in order, whatever is stale', async () => {
     let edited = 0;
     await fc.assert(
       fc.asyncProperty(arbitraryContents, async (contents) => {
@@ -166,7 +166,7 @@ describe('contentsCompactor', () => {
     expect(edited).toBeGreaterThan(sightings(20));
   });
 
-  it('names what is no content', async () => {
+  it('names an invalid content', async () => {
     const compact = contentsCompactor(compactor, { onError: 'throw' });
     await expect(compact('hello' as unknown as Content[])).rejects.toThrow(TypeError);
     await expect(compact(['hello' as unknown as Content])).rejects.toThrow(
@@ -175,7 +175,7 @@ describe('contentsCompactor', () => {
   });
 
   describe.each(['generateContent', 'generateContentStream'] as const)('with %s', (method) => {
-    it.each([true, false])('works through a task with files; ids: %s', async (callIds) => {
+    it.each([true, false])('completes a task with files; ids: %s', async (callIds) => {
       const workspace = await makeTemporaryWorkspace();
       const tools = fileTools(workspace.root);
       const provider = await startStrictProvider(SCRIPT, { callIds });
@@ -198,7 +198,7 @@ describe('contentsCompactor', () => {
       expect(provider.requests.map(({ status }) => status)).toEqual(SCRIPT.map(() => 200));
       const sent = provider.requests.map(({ body }) => JSON.stringify(body['contents']));
       expect(sent[1]).toContain('quantity > BULK_QUANTITY');
-      // The second of two readings in parallel goes; the first one signs the step, and stays.
+      // The second of two parallel reads is removed; the first one carries the signature, and stays.
       const stale = JSON.stringify(provider.requests.at(-1)!.body['contents']);
       expect(stale).toContain('price.js');
       expect(stale.match(/"functionResponse"/g)).toHaveLength(3);
@@ -232,7 +232,7 @@ function isResponse(part: object): boolean {
   return 'functionResponse' in part;
 }
 
-/** The parts of one answer, which a stream brings in pieces. */
+/** The parts of one answer, which may arrive in chunks. */
 async function ask(
   client: GoogleGenAI,
   method: 'generateContent' | 'generateContentStream',
@@ -258,7 +258,7 @@ async function ask(
 }
 
 describe("compression by 'provider' with Google", () => {
-  it('is done by the strategy of `compression.fallback`, and told once', async () => {
+  it('is replaced by the strategy of `compression.fallback`, and reported once', async () => {
     const events: CompressedEvent[] = [];
     const compactor = createCompactor({
       ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 6_000 },

@@ -1,5 +1,5 @@
-// Real agents of LangChain over the wire: what reaches the provider is valid and compacted, and the state
-// keeps what it should, with a checkpointer in between.
+// Real agents of LangChain with a provider: the requests are valid and compacted, and the state keeps what it
+// should, with a checkpointer in between.
 
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
@@ -30,7 +30,7 @@ afterAll(() => compactor.close());
 
 const PRICE = { file_path: 'src/price.js' };
 
-/** Two tasks: the second one makes the reading of the first one's result stale. */
+/** Two tasks: the second one makes the read of the first task's result stale. */
 const FIRST: readonly ScriptedStep[] = [
   { text: 'I read it.', toolCalls: [{ name: 'read_file', input: PRICE }] },
   {
@@ -86,7 +86,7 @@ async function run(makeMiddleware: MakeMiddleware): Promise<Run> {
   return { provider, sessions, states };
 }
 
-/** How many tool results each request held. */
+/** The number of tool results in each request. */
 function resultsSent({ requests }: ScriptedProvider): readonly number[] {
   return requests.map(
     ({ body }) =>
@@ -99,19 +99,19 @@ function resultsSent({ requests }: ScriptedProvider): readonly number[] {
 const OPTIONS = { edits: 'every-turn' } as const;
 
 describe('compactionMiddleware', () => {
-  it('sends what is not stale, and leaves the state of the agent alone', async () => {
+  it("sends nothing stale, and leaves the agent's state unchanged", async () => {
     const { provider, sessions, states } = await run((onSession) =>
       compactionMiddleware(compactor, { ...OPTIONS, onSession }),
     );
     expect(provider.requests.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-    // Stale readings go once the file was written; the checkpointer made all messages anew meanwhile.
+    // Stale reads are removed once the file was written, although the checkpointer recreated all messages.
     expect(resultsSent(provider)).toEqual([0, 1, 1, 2, 2, 2]);
     expect(states.map(({ length }) => length)).toEqual([8, 12]);
     expect(states[1]?.filter((message) => message instanceof ToolMessage)).toHaveLength(4);
     expect(sessions).toHaveLength(1);
   });
 
-  it('knows a conversation again whose messages the application makes anew, and the agent gives ids to', async () => {
+  it('recognizes a conversation whose messages the application recreates, and the agent gives ids to', async () => {
     const provider = await startStrictProvider([{ text: 'One.' }, { text: 'Two.' }]);
     const client = new OpenAI({ apiKey: 'none', baseURL: `${provider.url}/v1`, maxRetries: 0 });
     const sessions: Session[] = [];
@@ -130,7 +130,7 @@ describe('compactionMiddleware', () => {
     expect(sessions[0]?.history.getAll()).toHaveLength(3);
   });
 
-  it('passes the signal of the run on', async () => {
+  it('passes on the signal of the run', async () => {
     const middleware = compactionMiddleware(compactor, OPTIONS);
     const controller = new AbortController();
     controller.abort(new Error('enough'));
@@ -144,7 +144,7 @@ describe('compactionMiddleware', () => {
     await expect(call()).rejects.toThrow('enough');
   });
 
-  it('hands the rest of the request on as it is', async () => {
+  it('passes on the rest of the request unchanged', async () => {
     const request = {
       messages: [new HumanMessage('hello')],
       runtime: {},
@@ -164,7 +164,7 @@ describe('compactionMiddleware', () => {
 });
 
 describe('contextEdit', () => {
-  it('sends what is not stale, and the state holds no more than that', async () => {
+  it('sends nothing stale, and removes it from the state', async () => {
     const { provider, sessions, states } = await run((onSession) =>
       contextEditingMiddleware({ edits: [contextEdit(compactor, { ...OPTIONS, onSession })] }),
     );
@@ -176,7 +176,7 @@ describe('contextEdit', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('changes the list in place, and no message', async () => {
+  it('mutates the list, and no message', async () => {
     const call = { id: '1', name: 'read_file', args: PRICE };
     const messages: BaseMessage[] = [
       new HumanMessage('go'),

@@ -1,5 +1,5 @@
-// Random conversations as LangChain has them: content as a string or as blocks, calls listed once, or among
-// the blocks as well, or as the provider told them, answered in their order or not.
+// Random conversations in LangChain's format: content as a string or as blocks; calls listed once, or among the blocks
+// as well, or in the provider's form; answered in order or not.
 
 import {
   AIMessage,
@@ -13,12 +13,12 @@ import fc from 'fast-check';
 
 const sentence = fc.stringMatching(/^[a-z]{1,8}( [a-z]{1,8}){0,6}$/);
 
-/** A message of the model. What providers put into its fields is more than their types tell. */
+/** A message of the model. Providers put more into its fields than their types declare. */
 export function aiMessageOf(fields: object): AIMessage {
   return new AIMessage(fields);
 }
 
-/** Where else than in `tool_calls` a call is told. */
+/** Where a call is repeated besides `tool_calls`. */
 const form = fc.constantFrom(
   ...(['listed', 'anthropic', 'v1', 'raw', 'responses', 'gemini', 'stream'] as const),
 );
@@ -61,7 +61,7 @@ function callsOf(
   });
 }
 
-/** A text in the arguments of a call, which no other call has. */
+/** A unique text in the arguments of a call. */
 export function writtenBy(id: string): string {
   return `what ${id} writes`;
 }

@@ -1,4 +1,4 @@
-// How the use of OpenAI's computer reads as entries.
+// How the use of OpenAI's computer tool is read as entries.
 
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { BaseMessage, MessageContent } from '@langchain/core/messages';
@@ -12,7 +12,7 @@ import { readAll } from '../../support/read-all.js';
 
 const CALL = { id: 'c1', name: 'read_file', args: {}, type: 'tool_call' } as const;
 
-/** By entry, its speaker and its blocks. */
+/** The speaker and blocks of each entry. */
 function read(...messages: readonly BaseMessage[]): unknown[][] {
   const { entries } = readAll(format.createReader(), messages, 0);
   return entries.map(({ speaker, blocks }) => [speaker, ...blocks]);
@@ -20,12 +20,12 @@ function read(...messages: readonly BaseMessage[]): unknown[][] {
 
 describe('baseMessageFormat', () => {
   it.each<[string, object]>([
-    ['as the SDK tells it', { tool_calls: [{ ...CALL, isComputerTool: true }] }],
+    ['as the SDK marks it', { tool_calls: [{ ...CALL, isComputerTool: true }] }],
     [
-      'as a stream tells it',
+      'as a stream marks it',
       { tool_calls: [CALL], additional_kwargs: { tool_outputs: [{ type: 'computer_call' }] } },
     ],
-  ])('reads the use of a computer as one entry, which nobody edits, %s', (_, fields) => {
+  ])('reads the use of a computer as one entry of opaque blocks, %s', (_, fields) => {
     const called = aiMessageOf({ content: 'I look.', ...fields });
     const shown = new ToolMessage({ content: 'data:,', tool_call_id: 'c1' });
     expect(read(called, shown, new HumanMessage('So?'))).toMatchObject([
@@ -39,7 +39,7 @@ describe('baseMessageFormat', () => {
   it.each<[string, MessageContent]>([
     ['a text', 'data:image/png;base64,'.padEnd(99_999, 'A')],
     ['a block', [{ type: 'computer_screenshot', image_url: 'A'.repeat(99_999) }] as never],
-  ])('counts the picture of a screen as one, where it is %s', (_, content) => {
+  ])('counts a screenshot as one image, if it is %s', (_, content) => {
     const called = aiMessageOf({ content: '', tool_calls: [{ ...CALL, isComputerTool: true }] });
     const shown = new ToolMessage({ content, tool_call_id: 'c1' });
     const [[, ...parts] = []] = read(called, shown) as readonly (readonly OpaqueBlock[])[];

@@ -1,4 +1,4 @@
-// How messages of LangChain read as entries, and what edits leave of them.
+// How LangChain's messages are read as entries, and edited.
 
 import { load } from '@langchain/core/load';
 import {
@@ -30,7 +30,7 @@ import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { aiMessageOf, arbitraryBaseMessages, writtenBy } from './arbitrary-base-messages.js';
 import { readAll } from '../../support/read-all.js';
 
-/** The blocks of messages by entry, without origins. */
+/** The speaker and blocks of each entry, without origins. */
 function read(...messages: readonly BaseMessage[]): unknown[][] {
   return readAll(format.createReader(), messages, 0).entries.map(({ speaker, blocks }) => [
     speaker,
@@ -60,7 +60,7 @@ const BLOCK = { type: 'tool_call', id: 'c1', name: 'read_file', parameters: ARGS
 const FIXED = { ...BLOCK, hasFixedParameters: true };
 
 describe('baseMessageFormat', () => {
-  it('reads a conversation with a tool, and pins what the system says', () => {
+  it('reads a conversation with a tool, and pins system messages', () => {
     const messages = [
       new SystemMessage('Be brief.'),
       new HumanMessage('Read a.ts'),
@@ -95,14 +95,14 @@ describe('baseMessageFormat', () => {
       { type: 'function_call', call_id: 'c1', arguments: JSON.stringify(ARGS) },
     ],
     ['a part of Gemini', { type: 'functionCall', functionCall: { name: 'read_file', args: ARGS } }],
-  ])('takes a call that is %s as well for one part', (_, item) => {
+  ])('reads a call that is also %s as one part', (_, item) => {
     const content = blocks({ type: 'text', text: 'a' }, item);
     const message = new AIMessage({ content, tool_calls: [CALL] });
     expect(read(message)).toEqual([['ai', { type: 'text', text: 'a' }, BLOCK]]);
     expect(origins(message)).toEqual(['0,0', '0,2']);
   });
 
-  it('reads a call that is listed nowhere but among the blocks', () => {
+  it('reads a call that is only listed among the blocks', () => {
     const item = { type: 'tool_use', id: 'c1', name: 'read_file', input: ARGS };
     expect(read(new AIMessage({ content: blocks(item) }))).toEqual([['ai', FIXED]]);
   });
@@ -180,7 +180,7 @@ describe('baseMessageFormat', () => {
         tool_calls: [{ ...CALL, isComputerTool: true }],
       },
     ],
-  ])('pins the calls of %s, and what answers them', (name, fields) => {
+  ])('pins the calls of %s, and their results', (name, fields) => {
     const result = { type: 'code_execution_tool_result', tool_use_id: 's1' };
     const work = [
       aiMessageOf({ content: '', ...fields }),
@@ -189,13 +189,13 @@ describe('baseMessageFormat', () => {
     expect(read(...work)).toEqual([]);
     const isServer = name !== 'a program';
     const late = new AIMessage({ content: blocks(result) });
-    // Later calls may have the same id.
+    // Later calls may reuse the id.
     const again = [new AIMessage({ content: '', tool_calls: [CALL] }), work[1] as BaseMessage];
     expect(read(...work, late, ...again)).toHaveLength(3);
     expect(read(...work, late, ...again)[0]).toHaveLength(isServer ? 7 : 2);
   });
 
-  it('reads a call that its provider has answered in the same message', () => {
+  it('reads a call that the provider answered in the same message', () => {
     const call = { type: 'server_tool_use', id: 's1', name: 'web_search' };
     const result = { type: 'web_search_tool_result', tool_use_id: 's1' };
     const direct = { type: 'tool_use', id: 'c1', caller: { type: 'direct' } };
@@ -224,24 +224,27 @@ describe('baseMessageFormat', () => {
       'by its place',
       { tool_calls: [CALL, OTHER], additional_kwargs: { signatures: ['', 's', ''] } },
     ],
-  ])('keeps the call that Gemini signs as long as others, where that stands %s', (_, fields) => {
-    const message = aiMessageOf({ content: '', ...fields });
-    const group = { parallelGroup: '#0' };
-    expect(read(message)).toEqual([
-      ['ai', { ...FIXED, ...group }, { ...BLOCK, id: 'c2', ...group }],
-    ]);
-    const alone = aiMessageOf({ content: '', tool_calls: [CALL, OTHER] });
-    expect(read(alone)).toEqual([['ai', BLOCK, { ...BLOCK, id: 'c2' }]]);
-  });
+  ])(
+    'groups the call that Gemini signed with the parallel ones, with the signature %s',
+    (_, fields) => {
+      const message = aiMessageOf({ content: '', ...fields });
+      const group = { parallelGroup: '#0' };
+      expect(read(message)).toEqual([
+        ['ai', { ...FIXED, ...group }, { ...BLOCK, id: 'c2', ...group }],
+      ]);
+      const alone = aiMessageOf({ content: '', tool_calls: [CALL, OTHER] });
+      expect(read(alone)).toEqual([['ai', BLOCK, { ...BLOCK, id: 'c2' }]]);
+    },
+  );
 
-  it('lets a result among the blocks of a human share the fate of its call', () => {
+  it("links a result among a human's blocks to its call", () => {
     const item = { type: 'tool_result', tool_use_id: 'c1', content: 'long' };
     expect(read(new HumanMessage({ content: blocks(item) }))).toMatchObject([
       ['human', { type: 'opaque', kind: 'tool_result', callId: 'c1' }],
     ]);
   });
 
-  it('carries calls that could not be parsed', () => {
+  it('keeps calls that could not be parsed', () => {
     const invalid = { id: 'c9', name: 'read_file', args: '{"file', error: 'Malformed args.' };
     expect(read(new AIMessage({ content: '', invalid_tool_calls: [invalid] }))).toMatchObject([
       ['ai', { type: 'opaque', kind: 'invalid_tool_call' }],
@@ -264,7 +267,7 @@ describe('baseMessageFormat', () => {
     expect(read(message)).toMatchObject([['tool', { result, error: expect.any(String) }]]);
   });
 
-  it('tells what the media of a result take', () => {
+  it('counts the tokens of media in a result', () => {
     const content = blocks(
       { type: 'text', text: 'a' },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
@@ -281,7 +284,7 @@ describe('baseMessageFormat', () => {
     ]);
   });
 
-  it('pairs calls and answers without ids in their order', () => {
+  it('pairs calls and results without ids in order', () => {
     const calls = [
       { name: 'a', args: {} },
       { name: 'a', args: {} },
@@ -298,7 +301,7 @@ describe('baseMessageFormat', () => {
     ]);
   });
 
-  it('pins messages in a role that only their provider knows', () => {
+  it('pins messages with a role of the provider', () => {
     const reading = readAll(format.createReader(), [new ChatMessage('Be brief.', 'developer')], 0);
     expect(reading).toEqual({ entries: [], pinnedTokens: 6 });
   });
@@ -307,7 +310,7 @@ describe('baseMessageFormat', () => {
     ['a RemoveMessage', new RemoveMessage({ id: 'a' }), 'messages[3], got a RemoveMessage'],
     ['a plain object', { role: 'user', content: 'a' }, 'messages[3], got object'],
     ['null', null, 'messages[3], got null'],
-  ])('says what is wrong with %s', (_, message, error) => {
+  ])('names the error in %s', (_, message, error) => {
     const reader = format.createReader();
     expect(() => readAll(reader, [message as BaseMessage], 3)).toThrow(error);
   });
@@ -326,7 +329,7 @@ describe('baseMessageFormat', () => {
     };
     const tool = new ToolMessage(fields);
 
-    it('replaces what a tool gave out and nothing else', () => {
+    it('replaces the output of a tool and nothing else', () => {
       deepFreeze(tool);
       const rewritten = rewrite(tool, [0, { type: 'tool_response', result: 'short' }]);
       const [before, after]: readonly object[] = [tool, rewritten];
@@ -338,7 +341,7 @@ describe('baseMessageFormat', () => {
       expect(BaseMessageClass.isInstance(rewritten)).toBe(true);
     });
 
-    it('makes a message that is stored, serialized and reduced as others are', async () => {
+    it('makes a message that can be stored, serialized and reduced like others', async () => {
       const rewritten = rewrite(tool, [0, { type: 'tool_response', result: 'short' }]);
       expect(rewritten.toDict()).toEqual({
         type: 'tool',
@@ -352,7 +355,7 @@ describe('baseMessageFormat', () => {
       expect(messagesStateReducer([tool], [rewritten])).toEqual([rewritten]);
     });
 
-    it('keeps the mark of a cache on a result', () => {
+    it('keeps the cache mark on a result', () => {
       const mark = { cache_control: { type: 'ephemeral' } };
       const content = blocks({ type: 'text', text: 'a' }, { type: 'text', text: 'b', ...mark });
       const message = new ToolMessage({ content, tool_call_id: 'c1' });
@@ -368,7 +371,7 @@ describe('baseMessageFormat', () => {
       expect(rewrite(given, [0, edit]).content).toEqual([{ type: 'input_text', text: 'b' }]);
     });
 
-    it("takes a call's signature with it where signatures stand in the order of parts", () => {
+    it("removes a call's signature with it from a list of signatures in the order of parts", () => {
       const given = aiMessageOf({
         content: 'a',
         tool_calls: [CALL, OTHER],
@@ -378,7 +381,7 @@ describe('baseMessageFormat', () => {
       expect(rewrite(given, [2, null]).additional_kwargs).toEqual({ signatures: ['', 's'] });
     });
 
-    it('replaces texts, of strings and of blocks', () => {
+    it('replaces texts in strings and blocks', () => {
       const text = { type: 'text', text: 'B' };
       expect(rewrite(new HumanMessage('b'), [0, text]).content).toBe('B');
       const content = blocks({ type: 'text', text: 'a' }, { type: 'text', text: 'b', n: 1 });
@@ -390,7 +393,7 @@ describe('baseMessageFormat', () => {
       expect(rewrite(new AIMessage({ content }), [1, text]).content[1]).toMatchObject(text);
     });
 
-    it('takes a call from every place where it is told', () => {
+    it('removes a call from every place that repeats it', () => {
       const message = chunkOf({
         id: 'a1',
         content: blocks(
@@ -431,7 +434,7 @@ describe('baseMessageFormat', () => {
       expect(JSON.stringify(message)).toBe(told);
     });
 
-    it('leaves no list of raw calls that is empty', () => {
+    it('removes an empty list of raw calls', () => {
       const message = aiMessageOf({
         content: 'a',
         tool_calls: [CALL],
@@ -445,7 +448,7 @@ describe('baseMessageFormat', () => {
       expect(rewrite(message, [1, null]).additional_kwargs).toEqual({ refusal: null });
     });
 
-    it('keeps usage and class, and tells an AI message from others', () => {
+    it('keeps usage and class, of AI messages and others', () => {
       const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
       const message = aiMessageOf({
         id: 'a1',
@@ -481,7 +484,7 @@ describe('baseMessageFormat', () => {
     const note: IContent = { speaker: 'human', blocks: [{ type: 'text', text: 'so far' }] };
     const reply: IContent = { speaker: 'ai', blocks: [{ type: 'text', text: 'noted' }] };
 
-    it('makes messages of the classes that are there', () => {
+    it('makes messages of the classes in use', () => {
       const among = [new HumanMessage('a'), new AIMessage('b')];
       expect(format.write(note, among).constructor).toBe(HumanMessage);
       expect(format.write(reply, among).constructor).toBe(AIMessage);
@@ -501,12 +504,12 @@ describe('baseMessageFormat', () => {
       expect(messagesStateReducer([], [message])[0]).toBeInstanceOf(Class);
     });
 
-    it('needs one message to learn the classes from', () => {
+    it('needs one message to take the classes from', () => {
       expect(() => format.write(note, [])).toThrow(TypeError);
     });
   });
 
-  it('gives each part of a message exactly one block of plain data', () => {
+  it('reads each part of a message as exactly one block of plain data', () => {
     fc.assert(
       fc.property(arbitraryBaseMessages, (messages) => {
         const { entries } = readAll(format.createReader(), messages, 0);
@@ -526,7 +529,7 @@ describe('baseMessageFormat', () => {
     );
   });
 
-  it('reads the same of messages one by one as of all at once', () => {
+  it('reads messages one by one as it reads them all at once', () => {
     fc.assert(
       fc.property(arbitraryBaseMessages, (messages) => {
         const reader = format.createReader();
@@ -536,7 +539,7 @@ describe('baseMessageFormat', () => {
     );
   });
 
-  it('knows messages again that were stored and made anew', () => {
+  it('recognizes messages that were stored and recreated', () => {
     fc.assert(
       fc.property(arbitraryBaseMessages, (messages) => {
         const json = JSON.stringify(mapChatMessagesToStoredMessages(messages));
@@ -553,7 +556,7 @@ describe('baseMessageFormat', () => {
     expect(format.isSame(first!, again!)).toBe(true);
   });
 
-  it('leaves pairs, wherever calls are told, and all other messages as they are', () => {
+  it('keeps calls paired, wherever they are repeated, and all other messages unchanged', () => {
     fc.assert(
       fc.property(arbitraryBaseMessages, fc.func(fc.boolean()), (messages, goes) => {
         const told = JSON.stringify(messages);

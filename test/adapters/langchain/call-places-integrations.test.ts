@@ -1,5 +1,5 @@
-// Calls whose arguments are changed, over the wire: the packages of LangChain make the messages of what their providers answer, and make
-// requests of the changed ones.
+// Calls with changed arguments in requests: LangChain's packages make messages of their providers' answers, and requests of the
+// changed messages.
 
 import { ChatAnthropic } from '@langchain/anthropic';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
@@ -31,7 +31,7 @@ const OPTIONS = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Nothing in it is escaped in JSON, however deep. */
+/** A text without characters that JSON escapes. */
 const REPLACED = 'const before = 1; '.repeat(20);
 const LEFT_OUT = '[left out: what this edit has replaced]';
 const edit = (file: string): Fields => ({
@@ -65,7 +65,7 @@ async function streamed(model: BaseChatModel, messages: BaseMessage[]): Promise<
   return chunks.reduce((all, chunk) => concat(all, chunk));
 }
 
-/** The body of the request that a model makes of messages, as text. */
+/** The body of a model's request with the messages, as text. */
 async function sentBy(
   model: BaseChatModel,
   messages: BaseMessage[],
@@ -75,7 +75,7 @@ async function sentBy(
   return JSON.stringify(requests.at(-1)?.body);
 }
 
-/** Has a model ask for tools and answers it, until it asks for none. */
+/** Runs a model's tool calls until it makes none. */
 async function talk(
   name: string,
   script: readonly ScriptedStep[],
@@ -123,14 +123,14 @@ describe('a call whose arguments are changed', () => {
       expect(given.split(REPLACED)).toHaveLength(toolCalls.length + 1);
       expect(sent).toBe(given.replaceAll(REPLACED, LEFT_OUT));
       expect(statuses(provider)).toEqual([200, 200, 200]);
-      // No other place of the message has the old text, whichever of them is sent one day.
+      // No other place of the message has the old text either: a later version may send it.
       expect(JSON.stringify({ ...compacted[1], lc_kwargs: {} })).not.toContain(REPLACED);
       expect(compacted[1]?.constructor).toBe(messages[1]?.constructor);
       expect(JSON.stringify(messages)).toBe(before);
     },
   );
 
-  it('is sent whole where Gemini has signed it', async () => {
+  it('is sent unchanged if Gemini has signed it', async () => {
     const toolCalls = [{ name: 'Edit', input: edit('a.ts') }];
     const script = [{ reasoning: 'hm', text: 'Yes.', toolCalls }];
     for (const name of ['Google GenAI', 'Google']) {

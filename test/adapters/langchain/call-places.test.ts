@@ -1,4 +1,4 @@
-// Calls whose arguments are changed: in each place of a message, or in none.
+// Calls with changed arguments: changed in every place of a message, or in none.
 
 import { load } from '@langchain/core/load';
 import { AIMessage, AIMessageChunk } from '@langchain/core/messages';
@@ -40,14 +40,14 @@ function callsOf(message: BaseMessage): readonly Read[] {
   );
 }
 
-/** Has the first call's arguments replaced. */
+/** Replaces the first call's arguments. */
 function shortened<M extends BaseMessage>(message: M, parameters: unknown = SHORT): M {
   const [call] = callsOf(message);
   const edit = { type: 'tool_call', id: call!.id, name: 'write_file', parameters };
   return format.rewrite(message, new Map([[call!.part, edit]]) as PartEdits) as M;
 }
 
-/** All that a message holds, and what it is stored as. */
+/** All fields of a message, as JSON. */
 const told = (message: BaseMessage): string => JSON.stringify({ ...message });
 
 describe('a call whose arguments are changed', () => {
@@ -125,7 +125,7 @@ describe('a call whose arguments are changed', () => {
     expect(told(message)).toBe(before);
   });
 
-  it('is changed where a stream has it, also for whoever loads the message', async () => {
+  it('is changed in the chunks of a streamed message, also when the message is loaded', async () => {
     const chunk = (args: string): object => ({ id: 'c1', name: 'write_file', args, index: 0 });
     const fields = { content: '', id: 'a', tool_call_chunks: [chunk(TEXT)] };
     const message = new AIMessageChunk(fields as object);
@@ -192,14 +192,14 @@ describe('a call whose arguments are changed', () => {
         ],
       },
     ],
-  ])('stays whole where %s, and so that it is known beforehand', (_, fields) => {
+  ])('is read as fixed, and not changed, if %s', (_, fields) => {
     const calls = callsOf(aiMessageOf({ content: '', ...fields, tool_calls: [CALL, OTHER] }));
     expect(calls.map(({ id }) => id)).toEqual(['c1', 'c2']);
     expect(calls[0]?.isFixed).toBe(true);
     expect(calls[1]?.isFixed).toBe(false);
   });
 
-  it("stays whole where the provider's data throw, which is no reason to reject the message", () => {
+  it("is not changed if the provider's data throw, and the message is accepted", () => {
     const response_metadata = {
       get raw(): unknown {
         throw new Error('no');
@@ -210,7 +210,7 @@ describe('a call whose arguments are changed', () => {
     expect(callsOf(message)).toMatchObject([{ id: 'c1', isFixed: true }]);
   });
 
-  it('stays whole in every place where the message has changed since it was read', () => {
+  it('is not changed in any place if the message has changed since it was read', () => {
     const message = aiMessageOf({ content: '', tool_calls: [CALL] });
     const [call] = callsOf(message);
     message.additional_kwargs['reasoning_details'] = [{ id: 'c1' }];
@@ -219,7 +219,7 @@ describe('a call whose arguments are changed', () => {
     expect(told(rewritten)).toBe(told(message));
   });
 
-  it('is one of several with the same id, and the others are not changed', () => {
+  it('is changed without other calls of the same id', () => {
     const input = (content: string): object => ({ path: 'a.ts', content });
     const block = (content: string): object => ({
       type: 'tool_use',
@@ -236,7 +236,7 @@ describe('a call whose arguments are changed', () => {
     expect(rewritten.tool_calls).toEqual([call('left out'), call('b')]);
   });
 
-  it('is changed in conversations of all forms, and nothing else is', () => {
+  it('is changed in random conversations, and nothing else is', () => {
     fc.assert(
       fc.property(arbitraryBaseMessages, fc.func(fc.boolean()), (messages, isSpent) => {
         const before = messages.map(told);
@@ -284,7 +284,7 @@ describe('a call that is removed', () => {
     expect(removed({ content: [text, part, signed] }).content).toEqual([text, signed]);
   });
 
-  it('leaves the reasoning that led to another call as well', () => {
+  it('keeps reasoning that also led to another call', () => {
     const output = [
       { type: 'reasoning', id: 'rs_1' },
       { type: 'function_call', id: 'fc_1', call_id: 'c1' },
@@ -294,7 +294,7 @@ describe('a call that is removed', () => {
     expect(metadata).toEqual({ output: [output[0], output[2]] });
   });
 
-  it('takes with it what is bound to it, wherever the provider keeps that', () => {
+  it('is removed with everything bound to it, wherever the provider keeps that', () => {
     const raw = ['c1', 'c2'].map((id) => ({ id, function: { name: 'n', arguments: TEXT } }));
     const sealed = [{ type: 'reasoning.encrypted', id: 'c1' }, { id: 'c2' }];
     const { additional_kwargs: extra } = removed({

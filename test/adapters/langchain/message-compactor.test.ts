@@ -1,4 +1,4 @@
-// Recorded sessions that write a lot, as messages of LangChain: what their calls no longer need is not sent.
+// Recorded sessions with many writes, as messages of LangChain: arguments that are no longer needed are not sent.
 
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
@@ -18,10 +18,10 @@ import { recordedEntries } from '../../support/recorded-talks.js';
 import { aiMessageOf } from './arbitrary-base-messages.js';
 
 const RECORDING = 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl';
-/** Answers of the model between two requests that are played. */
+/** Model answers between two played requests. */
 const PER_REQUEST = 5;
 
-/** As the package for OpenAI makes them; `isBound` adds what ties each call to its arguments. */
+/** Messages like those of the OpenAI package; `isBound` adds fields that bind each call to its arguments. */
 function messagesOf(entries: readonly IContent[], isBound: boolean): readonly BaseMessage[] {
   return entries.flatMap(({ speaker, blocks }): readonly BaseMessage[] => {
     const content = blocks
@@ -60,13 +60,13 @@ const OPTIONS = {
 };
 
 interface Played {
-  /** What each request sends. */
+  /** The messages of each request. */
   readonly sent: readonly (readonly BaseMessage[])[];
   readonly costs: CostReport;
   readonly usage: ContextUsage;
 }
 
-/** Plays a conversation through compactors in turns. */
+/** Plays a conversation through compactors in turn. */
 async function play(
   messages: readonly BaseMessage[],
   compactors: readonly Compactor[],
@@ -91,7 +91,7 @@ async function play(
 const open = (store?: ReturnType<typeof memoryStore>): Compactor =>
   createCompactor({ offload: 'inline', contextLimit: 200_000, store });
 
-/** An agent that writes four modules whole, again and again. */
+/** An agent that rewrites four modules again and again. */
 function rewrites(): readonly IContent[] {
   return Array.from({ length: 24 }, (_, at): readonly IContent[] => {
     const id = `call_${at}`;
@@ -123,7 +123,7 @@ describe('a session of LangChain that writes a lot', () => {
     const { sent, costs, usage } = await play(messagesOf(entries, false), [compactor]);
     const bound = await play(messagesOf(entries, true), [other]);
     expect(1 - costs.sentTokens / bound.costs.sentTokens).toBeGreaterThan(atLeast);
-    // What is counted is what the last request holds.
+    // The session counts what the last request holds.
     await using counter = open();
     let session: Session | undefined;
     const onSession = (of: Session): void => void (session = of);
@@ -131,7 +131,7 @@ describe('a session of LangChain that writes a lot', () => {
     expect(usage).toEqual(session?.contextUsage());
   });
 
-  it('is sent to the byte by processes with a store as by one', async () => {
+  it('is sent byte for byte the same by several processes with a store as by one', async () => {
     const messages = messagesOf(rewrites(), false);
     await using one = open();
     const store = memoryStore();

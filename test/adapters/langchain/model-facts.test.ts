@@ -19,7 +19,7 @@ describe('modelFacts', () => {
     });
   });
 
-  it('knows what agents make of the name of a model, and which one a run asks for', () => {
+  it('reads the model that an agent makes of a name, and the model that a run selects', () => {
     const model = new ConfigurableModel({
       defaultConfig: { model: 'claude-opus-5-5', modelProvider: 'anthropic', apiKey: 'none' },
     });
@@ -33,7 +33,7 @@ describe('modelFacts', () => {
     expect(modelFacts(budget)).toEqual({ modelName: 'opus', reasoning: 'keep' });
   });
 
-  it('reads the lifetime of the cache from what middleware has set', () => {
+  it('reads the lifetime of the cache from the settings of middleware', () => {
     const modelSettings = { cache_control: { type: 'ephemeral', ttl: '1h' } };
     const model = { model: 'gpt', promptCacheRetention: '24h' };
     expect(modelFacts(model, { modelSettings })).toEqual({
@@ -43,7 +43,7 @@ describe('modelFacts', () => {
     expect(modelFacts(model)).toEqual({ modelName: 'gpt', cacheTtlMs: 24 * 3_600_000 });
   });
 
-  it('knows little of a model that says nothing, and nothing of none', () => {
+  it('returns no facts that a model does not state, and none without a model', () => {
     expect(modelFacts(new FakeListChatModel({ responses: [] }))).toEqual({});
     expect(modelFacts(undefined)).toEqual({});
     const own = { model: 'gpt', _defaultConfig: { temperature: 1 } };

@@ -1,4 +1,4 @@
-// Compaction on demand through models of LangChain: the real agent, and a provider that checks what comes back.
+// Compaction on demand through models of LangChain: the real agent, and a provider that checks the items it gets back.
 
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
@@ -58,7 +58,7 @@ class LikeChatAnthropic extends ChatOpenAI {
   }
 }
 
-/** Whom a model asks that knows the older API alone. */
+/** The API of a model that only knows Chat Completions. */
 const answerOfCompletions = (): Promise<Response> => {
   const message = { role: 'assistant', content: 'fine' };
   return Promise.resolve(
@@ -86,7 +86,7 @@ describe("compression by 'provider' with LangChain", () => {
     );
   });
 
-  it('asks the model that stands behind a name', async () => {
+  it('asks the model behind a name', async () => {
     const { baseURL, requests } = await startCompactingProvider();
     const named = { _getModelInstance: () => Promise.resolve(chatModel(baseURL)) };
     const ask = compactionByModel({ model: named });
@@ -97,7 +97,7 @@ describe("compression by 'provider' with LangChain", () => {
     ]);
   });
 
-  it('ends its request with its signal, also outside of an agent', async () => {
+  it('aborts its request with the signal, also outside an agent', async () => {
     const provider = await startCompactingProvider();
     const stop = new AbortController();
     provider.onCompaction = (closed) => {

@@ -1,4 +1,4 @@
-// How items of the Agents SDK read as entries, and what edits leave of them.
+// How items of the Agents SDK are read as entries, and edited.
 
 import type { AgentInputItem } from '@openai/agents';
 import fc from 'fast-check';
@@ -62,7 +62,7 @@ function hosted(kind: string): AgentInputItem {
 }
 
 describe('agentItemFormat', () => {
-  it('reads what the model produced in a row as one entry', () => {
+  it('reads consecutive items of the model as one entry', () => {
     expect(read({ role: 'user', content: 'go' }, REASONING, CALL, RESULT)).toEqual([
       ['human', ['0.0', { type: 'text', text: 'go' }]],
       [
@@ -83,7 +83,7 @@ describe('agentItemFormat', () => {
     ]);
   });
 
-  it('tells that a tool failed by what the SDK answers then', () => {
+  it("recognizes a failed tool by the SDK's error text", () => {
     const answer = 'An error occurred while running the tool. Please try again. Error: no file';
     expect(read(CALL, { ...RESULT, output: answer })).toMatchObject([
       ['ai', ['0.0', CALL_BLOCK]],
@@ -115,11 +115,11 @@ describe('agentItemFormat', () => {
       { ...ANSWER, phase: 'commentary' },
     ],
     ['another reference', false, { type: 'unknown', id: 'rs_1' }, { type: 'unknown', id: 'rs_2' }],
-  ])('recognizes what a session has rebuilt: %s', (_, isSame, given, stored) => {
+  ])('compares items that a session has rebuilt: %s', (_, isSame, given, stored) => {
     expect(agentItemFormat.isSame(given, stored)).toBe(isSame);
   });
 
-  it('holds no bytes of a picture that a tool returned', () => {
+  it('keeps no bytes of an image that a tool returned', () => {
     const image = { type: 'image', image: { data: new Uint8Array(9), mediaType: 'image/png' } };
     const items = [CALL, { ...RESULT, output: image }];
     const { entries } = readAll(agentItemFormat.createReader(), items, 0);
@@ -142,15 +142,15 @@ describe('agentItemFormat', () => {
     ['a custom tool call, which the SDK does not know', unknown('custom_tool_call')],
     ['a compaction that holds nothing', { type: 'compaction', encrypted_content: '' } as const],
     ['a patch', { type: 'apply_patch_call', callId: 'p1' } as AgentInputItem],
-  ])('pins %s with its row', (_, item) => {
+  ])('pins %s with the consecutive items of the model', (_, item) => {
     expect(read(REASONING, CALL, item, RESULT)).toEqual([]);
   });
 
-  it('pins the answer to an approval and not the row behind it', () => {
+  it('pins the answer to an approval, and not the items behind it', () => {
     expect(read(hosted('mcp_approval_response'), CALL)).toEqual([['ai', ['1.0', CALL_BLOCK]]]);
   });
 
-  it('writes a result into the output that it was in', () => {
+  it('writes a result in the form of its output', () => {
     const edits = new Map([[0, { ...RESULT_BLOCK, result: 'short' } as ContentBlock]]);
     expect(agentItemFormat.rewrite(RESULT, edits)).toEqual({
       ...RESULT,
@@ -179,7 +179,7 @@ describe('agentItemFormat', () => {
     });
   });
 
-  it('reads a talk as the format of the Responses API does', () => {
+  it('reads a conversation like the format of the Responses API', () => {
     fc.assert(
       fc.property(arbitraryTalk, ({ agents, responses }) => {
         const shape = ({ speaker, blocks }: { speaker: string; blocks: readonly object[] }) => [
@@ -193,7 +193,7 @@ describe('agentItemFormat', () => {
     );
   });
 
-  it('leaves items that belong together, and changes nothing but edited outputs', () => {
+  it('keeps or removes items that belong together, and changes nothing but edited outputs', () => {
     fc.assert(
       fc.property(arbitraryTalk, arbitraryEdits, ({ agents }, edits) => {
         const given = agents as unknown as readonly Item[];

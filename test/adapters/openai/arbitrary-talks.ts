@@ -1,5 +1,5 @@
-// Random talks between a user, a model and tools, each of them as it looks in chats, in Responses and in
-// runs of agents: what holds for one holds for all.
+// Random conversations of a user, a model and tools, each in the formats of Chat Completions, Responses and the Agents
+// SDK, so that tests can compare the formats.
 
 import type { AgentInputItem } from '@openai/agents';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ type Turn =
   | { readonly from: 'user' | 'system'; readonly hasParts: boolean }
   | { readonly from: 'model'; readonly parts: readonly RunPart[]; readonly areReversed: boolean };
 
-/** One talk in three formats. */
+/** One conversation in three formats. */
 export interface Talk {
   readonly chat: readonly ChatCompletionMessageParam[];
   readonly responses: readonly ResponseInputItem[];
@@ -48,12 +48,12 @@ const turns: fc.Arbitrary<Turn> = fc.oneof(
   },
 );
 
-/** A talk of up to twelve turns. All ids in it differ, and all of its values are frozen. */
+/** A conversation of up to twelve turns, with unique ids, deeply frozen. */
 export const arbitraryTalk: fc.Arbitrary<Talk> = fc
   .array(turns, { maxLength: 12 })
   .map((list) => deepFreeze(talkOf(list)));
 
-/** Freezes a value with all that is in it. */
+/** Freezes a value deeply. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) {
     Object.freeze(value);
@@ -76,7 +76,7 @@ function talkOf(list: readonly Turn[]): Talk {
       else agents.push({ type: 'message', role: 'user', content: turn.hasParts ? parts : text });
       return;
     }
-    // Reasoning is never the last of what a model produces.
+    // Reasoning is never the last item of the model.
     const parts =
       turn.parts.at(-1) === 'reasoning' ? [...turn.parts, 'message' as const] : turn.parts;
     const named = parts.map((part, place) => ({ part, id: `${at}_${place}` }));

@@ -1,4 +1,4 @@
-// Compaction on demand through the Agents SDK: runs of the real one, and a provider that checks what comes back.
+// Compaction on demand through the real Agents SDK, with a provider that checks the items it gets back.
 
 import {
   Agent,
@@ -36,7 +36,7 @@ const parameters = {
 const file = (name: string) =>
   tool({ name, description: name, parameters, strict: false, execute: () => '' });
 
-/** A conversation of an agent whose model is an object, or a name that a provider knows. */
+/** A conversation of an agent whose model is an object, or a name that a model provider resolves. */
 const openTalk =
   (model: 'object' | 'name' | 'known name'): OpenTalk =>
   ({ url, compactor, options, isHeld, messages }) => {
@@ -77,13 +77,13 @@ const openTalk =
   };
 
 describe("compression by 'provider' with the Agents SDK", () => {
-  // Filters are not told of the signal of a run.
+  // Filters do not get the signal of a run.
   itHasTheModelCompact(openTalk('object'), false);
 
-  describe('with a model that the agent only names', () =>
+  describe('with a model given by name', () =>
     itSaysWhyNot(openTalk('name'), 'new OpenAIProvider()'));
 
-  it('finds a model that the agent only names by the provider that it is given', async () => {
+  it('resolves a model name with the given model provider', async () => {
     const { provider, events, play } = await playTalk(openTalk('known name'));
     await play(20, 1);
     await play(1);
@@ -93,7 +93,7 @@ describe("compression by 'provider' with the Agents SDK", () => {
     );
   });
 
-  it('sends no request where the model is one of Chat Completions', async () => {
+  it('sends no request for a model of Chat Completions', async () => {
     const sent: unknown[] = [];
     const fetch = (url: unknown) => Promise.reject(new Error(String(sent.push(url))));
     const model = new OpenAIChatCompletionsModel(
@@ -111,7 +111,7 @@ describe("compression by 'provider' with the Agents SDK", () => {
     expect(sent).toEqual([]);
   });
 
-  it('takes what knows models, and nothing else, as what compacts', () => {
+  it('accepts a model provider for compaction, and nothing else', () => {
     const compactor = createCompactor();
     onTestFinished(() => compactor.close());
     const compactByProvider = providerCompaction({ responses: {} }, 'gpt-6.2-sol');

@@ -1,4 +1,4 @@
-// Runs of the real Agents SDK over both of its models, with a provider that refuses what breaks a rule.
+// Runs of the real Agents SDK with both of its models, and a provider that refuses what breaks a rule.
 
 import {
   Agent,
@@ -133,7 +133,7 @@ describe('callModelInputFilter', () => {
     },
   );
 
-  it('leaves a session what it had, and a run its own items', async () => {
+  it('does not change the items of a session and of a run', async () => {
     const provider = await startStrictProvider([...scriptedWork(9), ...scriptedWork(9)]);
     const agent = await agentOf(provider, 'Responses');
     const session = new MemorySession();
@@ -153,7 +153,7 @@ describe('callModelInputFilter', () => {
   it.each([
     ['has calls without their ids', MemorySession],
     ['the service has rebuilt', RebuildingSession],
-  ])('goes on in one conversation with what a session stores, which %s', async (_, Session) => {
+  ])("continues one conversation with a session's items, which %s", async (_, Session) => {
     const provider = await startStrictProvider([...scriptedWork(9), ...scriptedWork(9)]);
     const agent = await agentOf(provider, 'Responses');
     const filter = filterFor({ edits: 'every-turn' });
@@ -169,7 +169,7 @@ describe('callModelInputFilter', () => {
       'as one of the Responses API',
       new OpenAIResponsesModel(new OpenAI({ apiKey: 'none' }), 'gpt-6.2-sol'),
     ],
-  ])('knows the model that an agent has %s', async (_, model) => {
+  ])('reads the model of an agent that is given %s', async (_, model) => {
     const sessions: Session[] = [];
     const filter = filterFor({ onSession: (session) => void sessions.push(session) });
     const agent = new Agent<unknown, AgentOutputType>({ name: 'a', model });
@@ -178,7 +178,7 @@ describe('callModelInputFilter', () => {
     expect(sessions.map(({ history }) => history.modelName)).toEqual(['gpt-6.2-sol']);
   });
 
-  it('is a filter of the SDK that asks for the items themselves, and keeps what else is sent', async () => {
+  it('is a filter of the SDK with the option for original items, and keeps the rest of the request', async () => {
     const filter = filterFor({});
     const typed: CallModelInputFilter = filter;
     expect(filter.preserveInputIdentity).toBe(true);

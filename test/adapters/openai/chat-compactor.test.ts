@@ -1,4 +1,4 @@
-// Chats of the real SDK with a provider that refuses what breaks a rule.
+// Chats through the real SDK, with a provider that refuses what breaks a rule.
 
 import OpenAI from 'openai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
@@ -34,7 +34,7 @@ function compactorFor(options: AdapterOptions, compactorOptions: CompactorOption
   return chatCompactor(compactor, options);
 }
 
-/** Lets the model work until it calls nothing any more; returns the user's own messages. */
+/** Runs the model until it makes no more calls; returns the caller's messages. */
 async function work(
   { url }: ScriptedProvider,
   compact: MessageCompactor<ChatCompletionMessageParam>,
@@ -74,7 +74,7 @@ describe('chatCompactor', () => {
   it.each([
     ['answers', false],
     ['streams', true],
-  ])('sends what the provider takes while it prunes, when that %s', async (_, isStreaming) => {
+  ])('sends pruned requests that the provider accepts, when that %s', async (_, isStreaming) => {
     const provider = await startStrictProvider(scriptedWork(ANSWERS));
     const compact = compactorFor({ edits: 'every-turn' });
     const messages = await work(provider, compact, isStreaming);
@@ -84,7 +84,7 @@ describe('chatCompactor', () => {
     expect(report!.sentMessages).toBeLessThan(messages.length * 0.75);
     const sent = provider.requests.at(-1)!.body['messages'] as readonly unknown[];
     expect(sent.slice(0, 2)).toEqual(messages.slice(0, 2));
-    // Calls may be gone of a message; everything else in it is what it was.
+    // A message may lack calls; everything else in it is unchanged.
     const given = new Set(messages.map(withoutCalls));
     expect(sent.filter((message) => !given.has(withoutCalls(message)))).toEqual([]);
   });
@@ -104,7 +104,7 @@ describe('chatCompactor', () => {
     },
   );
 
-  it('gives back the same messages while nothing is edited', async () => {
+  it('returns the same messages while nothing is edited', async () => {
     const compact = compactorFor({});
     const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'go' }];
     const compacted = await compact(messages);
@@ -116,37 +116,40 @@ describe('chatCompactor', () => {
 it.each([
   ['anthropic/claude-opus-5.5', true],
   ['anthropic/claude-sonnet-4.5', false],
-])('sends no reasoning of %s behind an edit, if it binds that: %s', async (modelName, isTaken) => {
-  const compact = compactorFor({}, { contextLimit: 3_000 });
-  const seals = new ReasoningSeals();
-  const messages: object[] = [{ role: 'user', content: 'make it work' }];
-  let broken = 0;
-  for (let at = 0; at < 40; at += 1) {
-    const sent = await compact(messages as ChatCompletionMessageParam[], { modelName });
-    const parts = sent.flatMap((message) => {
-      const { reasoning_details: details = [], ...rest } = message as {
-        readonly reasoning_details?: readonly { readonly signature: string }[];
-      };
-      const sealed = details.map((detail) => ({ text: '', seal: detail.signature }));
-      return [...sealed, { text: JSON.stringify(rest) }];
-    });
-    broken += seals.broken(parts).length;
-    const id = `c${at}`;
-    const called = { name: 'read_file', arguments: `{"path":"${at}.ts"}` };
-    messages.push(
-      {
-        ...{ role: 'assistant', content: null },
-        reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: seals.seal(parts) }],
-        tool_calls: [{ type: 'function', id, function: called }],
-      },
-      { role: 'tool', tool_call_id: id, content: `line of file ${at}\n`.repeat(60) },
-    );
-  }
-  expect(compact.report()[0]?.sentMessages).toBeLessThan(messages.length);
-  expect(broken === 0).toBe(isTaken);
-});
+])(
+  'chatCompactor removes reasoning of %s behind an edit, if the model binds it: %s',
+  async (modelName, isTaken) => {
+    const compact = compactorFor({}, { contextLimit: 3_000 });
+    const seals = new ReasoningSeals();
+    const messages: object[] = [{ role: 'user', content: 'make it work' }];
+    let broken = 0;
+    for (let at = 0; at < 40; at += 1) {
+      const sent = await compact(messages as ChatCompletionMessageParam[], { modelName });
+      const parts = sent.flatMap((message) => {
+        const { reasoning_details: details = [], ...rest } = message as {
+          readonly reasoning_details?: readonly { readonly signature: string }[];
+        };
+        const sealed = details.map((detail) => ({ text: '', seal: detail.signature }));
+        return [...sealed, { text: JSON.stringify(rest) }];
+      });
+      broken += seals.broken(parts).length;
+      const id = `c${at}`;
+      const called = { name: 'read_file', arguments: `{"path":"${at}.ts"}` };
+      messages.push(
+        {
+          ...{ role: 'assistant', content: null },
+          reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: seals.seal(parts) }],
+          tool_calls: [{ type: 'function', id, function: called }],
+        },
+        { role: 'tool', tool_call_id: id, content: `line of file ${at}\n`.repeat(60) },
+      );
+    }
+    expect(compact.report()[0]?.sentMessages).toBeLessThan(messages.length);
+    expect(broken === 0).toBe(isTaken);
+  },
+);
 
-it('keeps the reasoning of a model, though another one has refused it in the same conversation', async () => {
+it('chatCompactor keeps the reasoning of a model when another model has refused it in the same conversation', async () => {
   const compact = compactorFor({}, { contextLimit: 3_000 });
   const messages: object[] = [{ role: 'user', content: 'make it work' }];
   const bare = new Set<unknown>();
@@ -174,7 +177,7 @@ it('keeps the reasoning of a model, though another one has refused it in the sam
   expect([...bare]).toEqual([]);
 });
 
-it('goes on in the same session where a call names no model, but not with one that may need what has gone', async () => {
+it('chatCompactor continues a session in a call without a model, but not with a model that may need the removed reasoning', async () => {
   const compact = compactorFor({});
   const messages: ChatCompletionMessageParam[] = [];
   const sessionsWith = async (modelName?: string): Promise<number> => {

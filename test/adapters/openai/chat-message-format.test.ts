@@ -1,4 +1,4 @@
-// How messages of Chat Completions read as entries, and what edits leave of them.
+// How messages of Chat Completions are read as entries, and edited.
 
 import fc from 'fast-check';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
@@ -110,7 +110,7 @@ describe('chatMessageFormat', () => {
     );
   });
 
-  it('puts the shorter input of a custom tool in the place of its text, and changes nothing else of the call', () => {
+  it('replaces the input of a custom tool, and nothing else of the call', () => {
     const custom = { id: 'c2', type: 'custom', custom: { name: 'apply_patch', input: '*** x' } };
     const tool_calls = [call('c1', 'a.ts'), custom];
     const given = { role: 'assistant', content: 'I patch.', tool_calls } as never;
@@ -154,7 +154,7 @@ describe('chatMessageFormat', () => {
     ]);
   });
 
-  it('takes reasoning away in all its forms, and counts its text once', () => {
+  it('removes reasoning in all its forms, and counts its text once', () => {
     const thinking = (thought: string, sourceField: string): object => ({
       ...{ type: 'thinking', thought, sourceField },
     });
@@ -184,7 +184,7 @@ describe('chatMessageFormat', () => {
     });
   });
 
-  it('names media and holds none of their payloads', () => {
+  it('reads media by name, without payloads', () => {
     const entries = read({
       role: 'user',
       content: [
@@ -204,7 +204,7 @@ describe('chatMessageFormat', () => {
     ]);
   });
 
-  it('tells what the pictures in what a tool returned take', () => {
+  it("counts the tokens of images in a tool's output", () => {
     const content = [
       { type: 'text' as const, text: 'see' },
       { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } },
@@ -220,7 +220,7 @@ describe('chatMessageFormat', () => {
     ]);
   });
 
-  it('leaves empty content beside calls alone, and reads it where there is nothing else', () => {
+  it('ignores empty content beside calls, and reads it if there is nothing else', () => {
     expect(read({ ...CALLED, content: '' })).toEqual(read(CALLED));
     expect(read({ ...CALLED, content: [] })).toEqual(read(CALLED));
     expect(read({ role: 'assistant', content: '' })).toEqual([['ai', ['0.0', text('')]]]);
@@ -251,7 +251,7 @@ describe('chatMessageFormat', () => {
     expect(rewrite(said, new Map([[0, null]]))).toEqual(called('a.ts'));
   });
 
-  it('pins unknown roles, and answers to calls that are not there', () => {
+  it('pins unknown roles, and results without a call', () => {
     const messages = [
       { role: 'developer', content: 'Be brief.' },
       { role: 'function', name: 'f', content: 'long' },
@@ -263,7 +263,7 @@ describe('chatMessageFormat', () => {
     expect(pinnedTokens).toBeGreaterThan(messages.length);
   });
 
-  it('remembers calls from read to read, and the newest of an id', () => {
+  it('remembers calls across reads, and uses the newest of an id', () => {
     const reader = chatMessageFormat.createReader();
     readAll(reader, [ASKED, CALLED as never], 0);
     const again = { ...call('c1', 'a.ts'), function: { name: 'search', arguments: '[' } };
@@ -289,12 +289,12 @@ describe('chatMessageFormat', () => {
     ['message 1', { role: 'tool', content: 'go' }],
     ['message 1, tool call 0', { role: 'assistant', tool_calls: [{ id: 'c1' }] }],
     ['message 1, part 1', { role: 'user', content: [{ type: 'text', text: 'go' }, 'go'] }],
-  ])('refuses what is no message, naming %s', (place, message) => {
+  ])('refuses an invalid message, and names %s', (place, message) => {
     expect(() => read(ASKED, message)).toThrow(TypeError);
     expect(() => read(ASKED, message)).toThrow(place);
   });
 
-  it('drops some calls and keeps the others, and takes the field away with the last', () => {
+  it('drops calls, and the field with the last call', () => {
     const some = chatMessageFormat.rewrite(CALLED as never, new Map([[0, null]]));
     expect(some).toEqual({ role: 'assistant', content: null, tool_calls: [CALLED.tool_calls[1]] });
     expect('tool_calls' in some && some.tool_calls[0]).toBe(CALLED.tool_calls[1]);
@@ -309,7 +309,7 @@ describe('chatMessageFormat', () => {
     expect(none).toEqual({ role: 'assistant', content: 'I read.', name: 'Ada' });
   });
 
-  it('says nothing where content is gone: null beside calls, and an empty text without', () => {
+  it('replaces removed content by null beside calls, and by an empty text without', () => {
     const said = { ...CALLED, content: 'I read.', reasoning_content: 'first' } as never;
     const all = new Map([1, 2, 3].map((part) => [part, null]));
     expect(chatMessageFormat.rewrite(said, new Map([[1, null]]))).toEqual({
@@ -327,7 +327,7 @@ describe('chatMessageFormat', () => {
     });
   });
 
-  it('writes texts and results into the shape that they were in', () => {
+  it('writes texts and results in their former shape', () => {
     const parts = [
       { type: 'text' as const, text: 'long' },
       { type: 'image_url' as const, image_url: { url: 'https://a' } },
@@ -353,7 +353,7 @@ describe('chatMessageFormat', () => {
     ).toEqual({ ...tool, content: [{ type: 'text', text: 'short' }] });
   });
 
-  it("keeps the call with Gemini's signature as long as the calls beside it", () => {
+  it("groups the call with Gemini's signature with the parallel calls", () => {
     const signature = { extra_content: { google: { thought_signature: 's' } } };
     const signed = { ...call('c1', 'a.ts'), ...signature };
     const groups = (...calls: readonly object[]): unknown => {
@@ -380,7 +380,7 @@ describe('chatMessageFormat', () => {
     });
   });
 
-  it('makes a block of every part, or pins the message', () => {
+  it('reads every part as a block, or pins the message', () => {
     fc.assert(
       fc.property(arbitraryTalk, ({ chat }) => {
         const { entries } = readAll(chatMessageFormat.createReader(), chat, 0);
@@ -395,7 +395,7 @@ describe('chatMessageFormat', () => {
     );
   });
 
-  it('leaves messages that the provider takes, and changes nothing but what was edited', () => {
+  it('keeps messages valid, and changes nothing but edited parts', () => {
     fc.assert(
       fc.property(arbitraryTalk, arbitraryEdits, ({ chat }, edits) => {
         const { standing } = editTalk(chatMessageFormat, chat, edits);
@@ -409,7 +409,7 @@ describe('chatMessageFormat', () => {
             expect(message).toEqual({ ...former, content: SHRUNK });
             continue;
           }
-          // Only calls can be gone of the others, and what is left of them is what it was.
+          // The other messages may only lack calls, and are unchanged otherwise.
           const calls = 'tool_calls' in message ? message.tool_calls : [];
           const given = former !== undefined && 'tool_calls' in former ? former.tool_calls : [];
           for (const left of calls) expect(given.includes(left)).toBe(true);
@@ -428,13 +428,13 @@ function partCountOf(message: ChatCompletionMessageParam): number {
   return calls + (typeof content === 'string' ? 1 : ((content as unknown[] | null)?.length ?? 0));
 }
 
-/** Which message of a talk it is: texts and ids name the turn. */
+/** Identifies a message of a conversation: texts and ids name the turn. */
 function keyOf(message: ChatCompletionMessageParam): string {
   if (message.role === 'tool') return message.tool_call_id;
   return `${message.role} ${/(?:turn |said |call_)(\d+)/.exec(JSON.stringify(message))?.[1] ?? ''}`;
 }
 
-/** What the provider refuses; it may come last, as no call follows here. */
+/** The rules that the messages violate, apart from the one against an assistant message at the end: no model call follows. */
 function breaches(messages: readonly ChatCompletionMessageParam[]): readonly unknown[] {
   const body = { messages, tools: [{}] };
   return findBreaches({ api: 'openai-chat', path: '', headers: {}, body }).filter(

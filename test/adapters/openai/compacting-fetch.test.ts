@@ -1,4 +1,4 @@
-// A client of OpenAI's SDK over the `fetch`, with a provider that refuses what breaks a rule.
+// A client of OpenAI's SDK that uses the `fetch`, with a provider that refuses what breaks a rule.
 
 import OpenAI from 'openai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
@@ -27,7 +27,7 @@ function open(): Compactor {
   return compactor;
 }
 
-/** Notes the input tokens that sessions are told. */
+/** Collects the input tokens that are reported to sessions. */
 function noting(reported: number[]): (session: Session) => void {
   return (session) => {
     const report = session.reportUsage.bind(session);
@@ -44,7 +44,7 @@ interface Work {
   readonly usages: readonly number[];
 }
 
-/** Lets a model work until it calls nothing any more. */
+/** Runs a model until it makes no more calls. */
 async function work(
   api: 'chat' | 'responses',
   isStreaming: boolean,
@@ -138,7 +138,7 @@ describe.each(['chat', 'responses'] as const)('compactingFetch, %s', (api) => {
     ['answers', false],
     ['streams', true],
   ])(
-    'sends less that the provider takes, and knows its usage, when it %s',
+    'sends less, which the provider accepts, and reads its usage, when it %s',
     async (_, isStreaming) => {
       const plain = await work(api, isStreaming);
       const folded = await work(api, isStreaming, { edits: 'every-turn' });
@@ -186,7 +186,7 @@ describe('compactingFetch', () => {
     ],
   ];
 
-  it.each(others)('passes %s as it is', async (_, url, init) => {
+  it.each(others)('passes on %s unchanged', async (_, url, init) => {
     const sent: unknown[] = [];
     const answer = new Response('no');
     const fetch = compactingFetch(open(), { logger: SILENT_LOGGER }, async (...given) => {
@@ -198,7 +198,7 @@ describe('compactingFetch', () => {
     expect(sent[1]).toBe(init);
   });
 
-  it('passes a stream as it comes, ended by whoever reads it', async () => {
+  it('passes on a stream chunk by chunk, and cancels it when the reader does', async () => {
     let cancelled: unknown;
     let pulls = 0;
     const body = new ReadableStream<Uint8Array>({
@@ -230,7 +230,7 @@ describe('compactingFetch', () => {
   it.each([
     ['', 200],
     [', also where the server has no endpoint for that', 404],
-  ])('has the provider compact by requests like the call%s', async (_, status) => {
+  ])('has the provider compact with requests like the call%s', async (_, status) => {
     const asked: string[] = [];
     const compactor = createCompactor({
       ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 16_000 },
@@ -286,7 +286,7 @@ const ITEMS = [
 const CHAT = JSON.stringify({ model: 'gpt-5.5', messages: TALK });
 const RESPONSES = JSON.stringify({ model: 'gpt-5.5', input: ITEMS });
 
-/** Answers in turn, the last of them again and again. */
+/** A `fetch` with successive answers, of which the last one repeats. */
 function openAnswered(options: AdapterOptions = {}, ...answers: readonly (() => Response)[]) {
   const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
   onTestFinished(() => compactor.close());
@@ -299,13 +299,13 @@ function openAnswered(options: AdapterOptions = {}, ...answers: readonly (() => 
   return { compactor, fetch, seen, bodies: () => seen.map(([, init]) => init?.body) };
 }
 
-describe('compactingFetch, with a server that answers in turn', () => {
+describe('compactingFetch, with successive answers', () => {
   it.each([
     ['https://api.openai.com/v1/chat/completions', CHAT],
     ['https://h/openai/deployments/d/chat/completions?api-version=1', CHAT],
     ['http://127.0.0.1:11434/api/chat', CHAT],
     ['https://api.openai.com/v1/responses', RESPONSES],
-  ])('compacts what is sent to %s', async (url, body) => {
+  ])('compacts requests to %s', async (url, body) => {
     const { fetch, seen } = openAnswered({ reasoning: 'strip-after-first-edit' });
     const headers = { authorization: 'Bearer x', 'content-length': `${body.length}` };
     await fetch(url, { method: 'POST', headers, body });
@@ -318,7 +318,7 @@ describe('compactingFetch, with a server that answers in turn', () => {
     expect(Object.fromEntries(new Headers(init?.headers))).toEqual({ authorization: 'Bearer x' });
   });
 
-  it('sends a chat again without reasoning that has been refused', async () => {
+  it('sends a chat again without refused reasoning', async () => {
     const refusal = 'Invalid `signature`. The block is bound to a different conversation.';
     const refuse = (): Response => Response.json({ error: { message: refusal } }, { status: 400 });
     const answer = (): Response => Response.json({ choices: [] });
@@ -333,7 +333,7 @@ describe('compactingFetch, with a server that answers in turn', () => {
     expect(bodies().map((sent) => textOf(sent).includes('signature'))).toEqual([true, false]);
   });
 
-  it('passes an answer on as it came, a refusal too', async () => {
+  it('passes on an answer unchanged, also a refusal', async () => {
     const headers = { 'content-type': 'text/event-stream', 'x-request-id': 'r' };
     const text = 'data: {"usage": {"prompt_tokens": "many"}}\r\n\r\ndata: {"usage": {\n';
     const wrong = { error: { message: 'No such model.' } };
@@ -352,7 +352,7 @@ describe('compactingFetch, with a server that answers in turn', () => {
     expect(await (await send()).json()).toEqual(wrong);
   });
 
-  it('learns the usage once of a stream that has it in each part, when that is over', async () => {
+  it('reports the usage once, at the end of a stream that has it in each chunk', async () => {
     const learned: number[] = [];
     const onSession = noting(learned);
     const parts = [7, 8, 9].map((prompt_tokens) => ({ choices: [], usage: { prompt_tokens } }));
@@ -368,7 +368,7 @@ describe('compactingFetch, with a server that answers in turn', () => {
     expect(learned).toEqual([9]);
   });
 
-  it('passes on what has been read by then', async () => {
+  it('passes on responses whose body was already read or is locked', async () => {
     const read = async (status: number): Promise<Response> => {
       const response = new Response('{}', { status });
       await response.text();
@@ -385,7 +385,7 @@ describe('compactingFetch, with a server that answers in turn', () => {
     expect([await send(), await send()]).toEqual([refusal, answer]);
   });
 
-  it('learns the usage of long answers, of which it holds only the end', async () => {
+  it('reads the usage of long answers, of which it buffers only the end', async () => {
     const learned: number[] = [];
     const onSession = noting(learned);
     const usage = '"usage":{"prompt_tokens":7}}';

@@ -9,13 +9,13 @@ import {
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 
 describe('readContent', () => {
-  it('gives a list without parts a block, so that its message stands in an entry', () => {
+  it('reads a list without parts as a block, so that its message has an entry', () => {
     expect(readContent([], 'message 0')).toEqual([{ type: 'opaque', kind: 'empty', tokens: 0 }]);
   });
 });
 
 describe('readOutput', () => {
-  it('joins what is nothing but text', () => {
+  it('joins parts that are all text', () => {
     const parts = [
       { type: 'input_text', text: 'a' },
       { type: 'input_text', text: 'b' },
@@ -26,7 +26,7 @@ describe('readOutput', () => {
 });
 
 describe('rewriteOutput', () => {
-  it('puts one text in the place of a list, in the form that its texts have', () => {
+  it('replaces a list by one text, in the form of its texts', () => {
     const picture = { type: 'input_image', image_url: 'https://a' };
     const text = { type: 'text', text: 'long', providerData: { a: 1 } };
     const given = [picture, text, { type: 'text', text: 'longer' }];
@@ -53,7 +53,7 @@ describe('outputMediaTokens', () => {
       ],
       2 * IMAGE_TOKENS + OTHER_MEDIA_TOKENS,
     ],
-  ])('weighs %s', (_, output, tokens) => {
+  ])('counts %s', (_, output, tokens) => {
     expect(outputMediaTokens(output)).toBe(tokens);
   });
 });
@@ -67,7 +67,7 @@ describe('readFailure', () => {
     'An error occurred while running the tool. Please try again.',
     'apply_patch verification failed: the context does not match',
     'Exit code: 1\nWall time: 0 seconds\nOutput:\nfatal',
-  ])('takes "%s" for a failure', (output) => {
+  ])('recognizes "%s" as a failure', (output) => {
     expect(readFailure(output)).toBe(output.split('\n')[0]);
   });
 
@@ -77,11 +77,11 @@ describe('readFailure', () => {
     'Exit code: 0\nOutput:\nError: is only what it prints',
     'import { Error } from "./error.js";',
     '',
-  ])('takes "%s" for none', (output) => {
+  ])('does not treat "%s" as a failure', (output) => {
     expect(readFailure(output)).toBeUndefined();
   });
 
-  it('takes nothing that is no text for a failure', () => {
+  it('treats only texts as failures', () => {
     expect(readFailure([{ type: 'image' }])).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-// Edits talks at random as density and compression do, by way of the view that the engine has of them.
+// Random edits of conversations, like those of density and compression, through the engine's view of the messages.
 
 import fc from 'fast-check';
 import type { MessageFormat, PlacedEntry } from '../../../src/adapters/format/message-format.js';
@@ -8,10 +8,10 @@ import { hasSubstance } from '../../../src/shared/content.js';
 import { orphanedReasoning } from '../../../src/shared/density/plan/materialize.js';
 import { runSlices } from '../../../src/shared/slices.js';
 
-/** Which calls go and which results shrink: by the number of the call, over and over again. */
+/** Which calls are removed and which results are shrunk, by the number of the call, cyclically. */
 export interface Edits {
   readonly calls: readonly ('keep' | 'drop' | 'shrink')[];
-  /** By the number of the entry. */
+  /** By the number of the entry, cyclically. */
   readonly entries: readonly boolean[];
 }
 
@@ -29,10 +29,10 @@ export const arbitraryEdits: fc.Arbitrary<Edits> = fc.record({
   ),
 });
 
-/** What takes the place of a result that shrinks. */
+/** The replacement of a shrunk result. */
 export const SHRUNK = 'shrunk';
 
-/** A talk that was read in two halves and edited once. */
+/** A conversation that was read in two halves and edited once. */
 export interface EditedTalk<Message> {
   readonly entries: readonly PlacedEntry[];
   readonly standing: readonly Message[];
@@ -45,7 +45,7 @@ export function editTalk<Message extends object>(
   edits: Edits,
 ): EditedTalk<Message> {
   const view = new MessageView(format);
-  // What the model produced in a row comes at once.
+  // Consecutive items of the model arrive together.
   const last = messages.findLastIndex(isInstruction);
   const entries = [messages.slice(0, last + 1), messages.slice(last + 1)].flatMap((part) => {
     const { entries: read, commitInSlices } = runSlices(view.readInSlices(part));

@@ -1,4 +1,4 @@
-// Responses of the real SDK from a provider that refuses what breaks a rule.
+// Responses through the real SDK, with a provider that refuses what breaks a rule.
 
 import OpenAI from 'openai';
 import type { ResponseInputItem, ResponseOutputItem } from 'openai/resources/responses/responses';
@@ -33,7 +33,7 @@ function compactorFor(options: AdapterOptions, compactorOptions: CompactorOption
   return inputCompactor(compactor, options);
 }
 
-/** Lets the model work until it calls nothing any more; returns the user's own items. */
+/** Runs the model until it makes no more calls; returns the caller's items. */
 async function work(
   { url }: ScriptedProvider,
   compact: ReturnType<typeof inputCompactor>,
@@ -68,7 +68,7 @@ async function work(
     const { output }: { output: readonly ResponseOutputItem[] } = isStreaming
       ? await client.responses.stream(request).finalResponse()
       : await client.responses.create(request);
-    // What a response holds may be given back as it is, whatever its type says.
+    // The API accepts the items of a response as input, whatever their type says.
     items.push(...(output as ResponseInputItem[]));
     const calls = output.filter((item) => item.type === 'function_call');
     if (calls.length === 0) return items;
@@ -82,7 +82,7 @@ async function work(
   }
 }
 
-/** What is wrong with the last request, whose answer is the last item. */
+/** The problems of the last request, whose answer is the last item. */
 function problemsOf(
   provider: ScriptedProvider,
   items: readonly ResponseInputItem[],
@@ -95,7 +95,7 @@ describe('inputCompactor', () => {
   it.each([
     ['answers', false],
     ['streams', true],
-  ])('sends what the provider takes while it prunes, when that %s', async (_, isStreaming) => {
+  ])('sends pruned requests that the provider accepts, when that %s', async (_, isStreaming) => {
     const provider = await startStrictProvider(scriptedWork(ANSWERS));
     const compact = compactorFor({ edits: 'every-turn' });
     const items = await work(provider, compact, isStreaming);
@@ -126,7 +126,7 @@ describe('inputCompactor', () => {
     },
   );
 
-  it('leaves alone what goes on with a response that the provider keeps', async () => {
+  it('does not edit a request that continues a stored response', async () => {
     const compact = compactorFor({ edits: 'every-turn' });
     const output = { type: 'function_call_output', call_id: 'c1', output: 'long' } as const;
     expect(await compact([output])).toEqual([output]);
@@ -141,7 +141,7 @@ describe('inputCompactor', () => {
     },
   );
 
-  it('returns items that answer what only the server has, begins no session, and says so once', async () => {
+  it('returns items that continue a conversation on the server unchanged, starts no session, and says so once', async () => {
     const warnings: string[] = [];
     const warn = (message: string) => void warnings.push(message);
     const sessions: unknown[] = [];

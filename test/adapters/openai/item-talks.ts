@@ -1,9 +1,9 @@
-// What a list of items has to keep to, told without the code under test: for Responses and for agents.
+// The rules for a list of items, of Responses and of agents, written without the code under test.
 
 /** An item of either format, as plain data. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** Kinds that go with their whole row or not at all, and never change. */
+/** Kinds that are removed with all consecutive items of the model or not at all, and never changed. */
 const FIXED = new Set(['computer_call', 'mcp_approval_request']);
 
 const USER_SIDE = new Set([
@@ -15,7 +15,7 @@ const USER_SIDE = new Set([
   'mcp_approval_response',
 ]);
 
-/** What an item is: the kind of the provider's, where an agent's item stands for one. */
+/** The kind of an item; for an agent's item, the kind of the provider's item that it holds. */
 function kindOf(item: Item): string {
   const inner = item['providerData'] as Item | undefined;
   const kind = item['type'] === 'hosted_tool_call' ? inner?.['type'] : item['type'];
@@ -28,7 +28,7 @@ function isFromModel(item: Item): boolean {
   );
 }
 
-/** The items that the model produced, row by row. */
+/** The runs of consecutive items of the model. */
 export function rowsOf(items: readonly Item[]): readonly (readonly Item[])[] {
   const rows: Item[][] = [[]];
   for (const item of items) {
@@ -38,15 +38,15 @@ export function rowsOf(items: readonly Item[]): readonly (readonly Item[])[] {
   return rows.filter((row) => row.length > 0);
 }
 
-/** The id by which an item is known in both lists. */
+/** The id that identifies an item in both lists. */
 export function keyOf(item: Item): string {
   const id = item['id'] ?? item['call_id'] ?? item['callId'];
   return `${kindOf(item)} ${JSON.stringify(id ?? item)}`;
 }
 
 /**
- * Lists what is wrong with items that were made of others: outputs without calls and calls without outputs,
- * reasoning without what it led to and the reverse, and rows that went in part and had to stay whole.
+ * Lists the problems of edited items: outputs without calls and the reverse, reasoning without the item that it led to
+ * and the reverse, and runs of items that were only removed in part but have to stay whole.
  */
 export function findProblems(standing: readonly Item[], given: readonly Item[]): readonly string[] {
   const problems: string[] = [];
@@ -64,7 +64,7 @@ export function findProblems(standing: readonly Item[], given: readonly Item[]):
       const ledTo = row.slice(at + 1);
       const end = ledTo.findIndex((other) => kindOf(other) === 'reasoning');
       const next = end === -1 ? ledTo : ledTo.slice(0, end);
-      // Reasoning that is followed by reasoning is at one with it.
+      // Consecutive reasoning items count as one.
       if (next.length === 0) continue;
       if (kept.has(keyOf(item)) !== next.some((other) => kept.has(keyOf(other)))) {
         problems.push(`${keyOf(item)} stands apart from what it led to`);

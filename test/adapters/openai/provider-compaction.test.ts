@@ -1,4 +1,4 @@
-// Compaction by `/responses/compact`, through the real SDK and a provider that checks what comes back.
+// Compaction by `/responses/compact`, through the real SDK and a provider that checks the items it gets back.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
@@ -39,7 +39,7 @@ function turn(at: number): OpenAI.Responses.ResponseInputItem[] {
   ];
 }
 
-/** A client of a provider that compacts, an adapter beside it, and what is told of its compressions. */
+/** A client of a provider that compacts, an adapter, and the events of its compressions. */
 async function openTalk() {
   const provider = await startCompactingProvider();
   const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
@@ -52,7 +52,7 @@ async function openTalk() {
 }
 
 describe("compression by 'provider' with OpenAI", () => {
-  it('passes on what the provider made whole and in order, and keeps what developers said', async () => {
+  it("sends all items of the provider's compaction in order, and keeps developer messages", async () => {
     const { provider, client, events, compact } = await openTalk();
     const compactByProvider = providerCompaction(client, 'gpt-6.2-sol');
     const items: OpenAI.Responses.ResponseInputItem[] = [
@@ -76,7 +76,7 @@ describe("compression by 'provider' with OpenAI", () => {
     expect(last.some(({ type }) => type === 'reasoning')).toBe(true);
   });
 
-  it('has a long history compacted that comes in one call, without what the same call pruned', async () => {
+  it('compacts a long history that arrives in one call, without what the same call pruned', async () => {
     const { provider, client, events, compact } = await openTalk();
     const items: OpenAI.Responses.ResponseInputItem[] = [];
     for (let at = 0; at < 24; at += 1) {
@@ -86,7 +86,7 @@ describe("compression by 'provider' with OpenAI", () => {
       const args = JSON.stringify({ file_path: path, content: 'x' });
       items.push(asked!, reasoning!, { ...call, arguments: args }, result!);
       items.push({ role: 'user', content: `go on ${at} ${LONG}` });
-      // What says nothing stands in no compaction, and keeps none from being made.
+      // Empty items are left out of a compaction, and do not prevent one.
       items.push({ role: 'assistant', content: '' }, { role: 'user', content: `and ${at}` });
     }
     const input = await compact(items, {
@@ -104,7 +104,7 @@ describe("compression by 'provider' with OpenAI", () => {
     expect(provider.requests.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('drops what the provider has compacted at a threshold of its own, and carries its item byte for byte', async () => {
+  it('drops what the provider compacted at its own threshold, and sends its item byte for byte', async () => {
     const provider = await startCompactingProvider();
     const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
     const events: CompressedEvent[] = [];
@@ -135,12 +135,12 @@ describe("compression by 'provider' with OpenAI", () => {
       expect(body.input!.filter(({ type }) => type === 'compaction').length).toBeLessThan(2);
     }
     expect(JSON.stringify(provider.requests.at(-1)?.body.input)).toContain('Never skip part 0.');
-    // It is no saving of ours.
+    // This is no saving by ctxfold.
     const { sentTokens, uncompacted } = compact.report()[0]!.costs;
     expect(uncompacted.sentTokens / sentTokens).toBeLessThan(1.5);
   });
 
-  it('keeps what came whole from a request of the host for a compaction', async () => {
+  it('keeps all items of a compaction that the host requested', async () => {
     const compact = inputCompactor(openCompactor({ 'compression.strategy': 'high-density' }));
     const items = [
       { role: 'user', content: 'Never skip part 0.' },
@@ -156,42 +156,45 @@ describe("compression by 'provider' with OpenAI", () => {
     ['the client', ({ responses }: OpenAI) => ({
       responses: { create: (body: never) => responses.create(body) },
     })], // prettier-ignore
-  ])('ends the request in a trigger where %s has no endpoint for it', async (_, given) => {
-    const provider = await startCompactingProvider();
-    provider.lacksEndpoint = true;
-    const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
-    const events: CompressedEvent[] = [];
-    const compact = inputCompactor(openCompactor(), {
-      onError: 'throw',
-      onSession: (session) => session.on('compressed', (event) => events.push(event)),
-    });
-    const compactByProvider = providerCompaction(given(client), 'gpt-6.2-sol', { store: false });
-    const developer = { role: 'developer', content: 'Be brief.' } as const;
-    const items: OpenAI.Responses.ResponseInputItem[] = [developer];
-    for (let at = 0; at < 16; at += 1) {
-      items.push(...turn(at));
-      const input = await compact(items, { compactByProvider });
-      await client.responses.create({ model: 'gpt-6.2-sol', input });
-    }
-    expect(events[0]).toMatchObject({ strategy: 'provider', outcome: 'applied' });
-    const asked = provider.requests.filter(
-      ({ body }) => body.input?.at(-1)?.['type'] === 'compaction_trigger',
-    );
-    expect(asked).toHaveLength(events.length);
-    expect(asked[0]?.body['store']).toBe(false);
-    // It begins as the request before it did, so that it reads what that has written to the cache.
-    const answered = provider.requests.filter(({ status }) => status === 200);
-    const before = answered[answered.indexOf(asked[0]!) - 1]?.body.input ?? [];
-    const input = asked[0]?.body.input?.slice(0, -1) ?? [];
-    expect(input.length).toBeGreaterThan(5);
-    expect(input).toEqual(before.slice(0, input.length));
-    const sent = provider.requests.filter(({ path }) => !path.endsWith('/compact'));
-    expect(sent.filter(({ status }) => status !== 200)).toEqual([]);
-    expect(sent.at(-1)?.body.input?.slice(0, 2)).toEqual([
-      developer,
-      expect.objectContaining({ type: 'compaction' }),
-    ]);
-  });
+  ])(
+    'ends the request with a trigger item, as %s has no endpoint for compaction',
+    async (_, given) => {
+      const provider = await startCompactingProvider();
+      provider.lacksEndpoint = true;
+      const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
+      const events: CompressedEvent[] = [];
+      const compact = inputCompactor(openCompactor(), {
+        onError: 'throw',
+        onSession: (session) => session.on('compressed', (event) => events.push(event)),
+      });
+      const compactByProvider = providerCompaction(given(client), 'gpt-6.2-sol', { store: false });
+      const developer = { role: 'developer', content: 'Be brief.' } as const;
+      const items: OpenAI.Responses.ResponseInputItem[] = [developer];
+      for (let at = 0; at < 16; at += 1) {
+        items.push(...turn(at));
+        const input = await compact(items, { compactByProvider });
+        await client.responses.create({ model: 'gpt-6.2-sol', input });
+      }
+      expect(events[0]).toMatchObject({ strategy: 'provider', outcome: 'applied' });
+      const asked = provider.requests.filter(
+        ({ body }) => body.input?.at(-1)?.['type'] === 'compaction_trigger',
+      );
+      expect(asked).toHaveLength(events.length);
+      expect(asked[0]?.body['store']).toBe(false);
+      // It begins like the previous request, so that it reads that from the cache.
+      const answered = provider.requests.filter(({ status }) => status === 200);
+      const before = answered[answered.indexOf(asked[0]!) - 1]?.body.input ?? [];
+      const input = asked[0]?.body.input?.slice(0, -1) ?? [];
+      expect(input.length).toBeGreaterThan(5);
+      expect(input).toEqual(before.slice(0, input.length));
+      const sent = provider.requests.filter(({ path }) => !path.endsWith('/compact'));
+      expect(sent.filter(({ status }) => status !== 200)).toEqual([]);
+      expect(sent.at(-1)?.body.input?.slice(0, 2)).toEqual([
+        developer,
+        expect.objectContaining({ type: 'compaction' }),
+      ]);
+    },
+  );
 
   it.each<
     [
@@ -237,7 +240,7 @@ describe("compression by 'provider' with OpenAI", () => {
       'no smaller',
     ],
   ])(
-    'has another strategy take its place where items %s, and says so once',
+    'falls back to another strategy if items %s, and says so once',
     async (_, request, refusal, words) => {
       const provider = await startCompactingProvider();
       if (refusal !== undefined) provider.refusals.push(refusal);
@@ -260,7 +263,7 @@ describe("compression by 'provider' with OpenAI", () => {
     },
   );
 
-  it('takes whatever else the provider answers with, such as a call with its output', async () => {
+  it('accepts any other items of the answer, such as a call with its output', async () => {
     const answer = [
       { role: 'user', content: 'go on' },
       { type: 'function_call', call_id: 'c', name: 'n', arguments: '{}' },
@@ -274,7 +277,7 @@ describe("compression by 'provider' with OpenAI", () => {
     expect(items.map(({ data }) => data)).toEqual(answer);
   });
 
-  it('says where an adapter cannot carry it, and has another strategy take its place', async () => {
+  it('says that an adapter cannot send it, and falls back to another strategy', async () => {
     const events: CompressedEvent[] = [];
     const compact = chatCompactor(openCompactor(), {
       onError: 'throw',
@@ -294,7 +297,7 @@ describe("compression by 'provider' with OpenAI", () => {
     );
   });
 
-  it('carries the item alone that xAI answers with, through the same client, byte for byte', async () => {
+  it("sends the single item of xAI's answer through the same client, byte for byte", async () => {
     const item = { type: 'compaction', id: 'cmp_x', encrypted_content: 'sealed by xAI' };
     const asked: { readonly url: string; readonly body: Record<string, unknown> }[] = [];
     const fetch: typeof globalThis.fetch = (url, init) => {

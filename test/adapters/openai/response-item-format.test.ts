@@ -1,4 +1,4 @@
-// How items of the Responses API read as entries, and what edits leave of them.
+// How items of the Responses API are read as entries, and edited.
 
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ import { findProblems, keyOf } from './item-talks.js';
 import type { Item } from './item-talks.js';
 import { readAll } from '../../support/read-all.js';
 
-/** Entries without origins, and whether all that is missing in them is pinned. */
+/** The speaker and blocks of each entry, with origins as text. */
 function read(...items: readonly unknown[]): readonly unknown[] {
   const reader = responseItemFormat.createReader();
   return readAll(reader, items as ResponseInputItem[], 0).entries.map(({ speaker, blocks }) => [
@@ -62,7 +62,7 @@ const OUTPUT_BLOCK = {
 };
 
 describe('responseItemFormat', () => {
-  it('reads what the model produced in a row as one entry', () => {
+  it('reads consecutive items of the model as one entry', () => {
     const message = {
       type: 'message',
       id: 'msg_1',
@@ -95,7 +95,7 @@ describe('responseItemFormat', () => {
     ]);
   });
 
-  it('reads custom tools, and arguments that are no JSON as they are', () => {
+  it('reads custom tools, and arguments that are no JSON as text', () => {
     const custom = { type: 'custom_tool_call', call_id: 'c2', name: 'apply_patch', input: '*** x' };
     const output = {
       type: 'custom_tool_call_output',
@@ -127,7 +127,7 @@ describe('responseItemFormat', () => {
     ]);
   });
 
-  it('names media and holds none of their payloads', () => {
+  it('reads media by name, without payloads', () => {
     const entries = read(
       {
         role: 'user',
@@ -179,7 +179,7 @@ describe('responseItemFormat', () => {
     expect(reading.pinnedTokens).toBeGreaterThan(0);
   });
 
-  it('pins what stands in one row with a pinned kind, and the outputs of its calls', () => {
+  it("pins the model's items next to a pinned kind, and the outputs of their calls", () => {
     const answer = { type: 'mcp_approval_response', call_id: 's1' };
     expect(read(REASONING, CALL, ROBOT, answer, OUTPUT)).toEqual([]);
     const next = { ...CALL, id: 'fc_2' };
@@ -199,7 +199,7 @@ describe('responseItemFormat', () => {
     { type: 'additional_tools', role: 'developer', tools: [] },
     { type: 'configuration_update', reasoning: { effort: 'high' } },
     { type: 'compaction_trigger' },
-  ])('pins an answer, a $type, and not the row behind it', (answer) => {
+  ])('pins a result of type $type, and not the items behind it', (answer) => {
     expect(read(ROBOT, answer, CALL, OUTPUT)).toEqual([
       ['ai', ['2.0', CALL_BLOCK]],
       ['tool', ['3.0', OUTPUT_BLOCK]],
@@ -210,7 +210,7 @@ describe('responseItemFormat', () => {
     [{ type: 'exit', exit_code: 0 }, undefined],
     [{ type: 'exit', exitCode: -1 }, 'exit code -1'],
     [{ type: 'timeout' }, 'timeout'],
-  ])('tells by %j how a command of the shell has failed', (outcome, error) => {
+  ])('recognizes a failed shell command by %j', (outcome, error) => {
     const output = [{ stdout: 'a.ts', stderr: '', outcome }];
     const answer = { type: 'shell_call_output', call_id: 's1', output };
     const failure = error === undefined ? {} : { error };
@@ -218,7 +218,7 @@ describe('responseItemFormat', () => {
     expect(read(SHELL, answer)[1]).toEqual(['tool', ['1.0', block]]);
   });
 
-  it("reads the calls of OpenAI's shell and of its tool for patches, and what they answer", () => {
+  it("reads the calls of OpenAI's shell and patch tools, and their outputs", () => {
     const outputs = [
       { stdout: 'a.ts', stderr: '', outcome: { type: 'exit', exit_code: 0 } },
       { stdout: 'long', stderr: 'odd', outcome: { type: 'exit', exit_code: 1 } },
@@ -310,7 +310,7 @@ describe('responseItemFormat', () => {
       expect(JSON.stringify(whole)).not.toMatch(/thinking|tool_call"/);
       expect(read(REASONING, call, CALL, answer)).toEqual([]);
     }
-    // The SDK may name another id here.
+    // The SDK may use another id here.
     expect(read(shell, { ...ran, id: 'lsh_out' })).toEqual([]);
   });
 
@@ -351,26 +351,26 @@ describe('responseItemFormat', () => {
       'human 8.0',
     ]);
     expect(JSON.stringify(read(...running, ended))).not.toMatch(/thinking|tool_call"/);
-    // A call whose program is elsewhere stays, and so does a program that has not ended.
+    // A call without its program is pinned, and so is a program that has not ended.
     expect(origins(first, OUTPUT)).toEqual([]);
     expect(origins(program, first, OUTPUT, { role: 'user', content: 'Stop.' })).toEqual([
       'human 3.0',
     ]);
   });
 
-  it('pins the row that goes on behind a search of the provider for tools', () => {
+  it("pins the model's items behind a tool search of the provider", () => {
     const search = { type: 'tool_search_output', tools: [], execution: 'server' };
     expect(read(search, CALL, OUTPUT)).toEqual([]);
   });
 
-  it('pins reasoning whose item comes with a later read, and that item', () => {
+  it('pins reasoning whose item arrives in a later read, and that item', () => {
     const reader = responseItemFormat.createReader();
     expect(readAll(reader, [REASONING], 0).entries).toEqual([]);
     expect(readAll(reader, [CALL, OUTPUT], 1).entries).toEqual([]);
     expect(readAll(reader, [CALL, OUTPUT], 3).entries).toHaveLength(2);
   });
 
-  it('carries the tools of the provider and what it does not know unseen', () => {
+  it("reads the provider's tools and unknown items as opaque", () => {
     expect(
       read(
         { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search' } },
@@ -391,12 +391,12 @@ describe('responseItemFormat', () => {
     ['name of item 1', { type: 'function_call', call_id: 'x', arguments: '' }],
     ['item 1, part 0', { role: 'user', content: [7] }],
     ['content of item 1', { role: 'user', content: 7 }],
-  ])('refuses what is no item, naming %s', (place, item) => {
+  ])('refuses an invalid item, and names %s', (place, item) => {
     expect(() => read({ role: 'user', content: 'go' }, item)).toThrow(place);
     expect(() => read({ role: 'user', content: 'go' }, item)).toThrow(TypeError);
   });
 
-  it('writes a result into the output that it was in, with the mark of a cached prefix', () => {
+  it('writes a result in the form of its output, with its cache mark', () => {
     const parts: ResponseInputItem = {
       type: 'function_call_output',
       call_id: 'c1',
@@ -416,7 +416,7 @@ describe('responseItemFormat', () => {
     });
   });
 
-  it('writes texts into the parts that they were in and drops others', () => {
+  it('writes texts into their parts, and drops other parts', () => {
     const parts = [
       {
         type: 'input_text' as const,
@@ -451,7 +451,7 @@ describe('responseItemFormat', () => {
     );
   });
 
-  it('makes a block of every part, or pins the item', () => {
+  it('reads every part as a block, or pins the item', () => {
     fc.assert(
       fc.property(arbitraryTalk, ({ responses }) => {
         const { entries } = readAll(responseItemFormat.createReader(), responses, 0);
@@ -467,7 +467,7 @@ describe('responseItemFormat', () => {
     );
   });
 
-  it('leaves items that the provider takes, whatever is edited', () => {
+  it('keeps items valid, whatever is edited', () => {
     fc.assert(
       fc.property(arbitraryTalk, arbitraryEdits, ({ responses }, edits) => {
         const { standing } = editTalk(responseItemFormat, responses, edits);
@@ -480,7 +480,7 @@ describe('responseItemFormat', () => {
     );
   });
 
-  it('changes nothing of an item but the output that was edited', () => {
+  it('changes nothing of an item but an edited output', () => {
     fc.assert(
       fc.property(arbitraryTalk, arbitraryEdits, ({ responses }, edits) => {
         const given = new Map(plain(responses).map((item) => [keyOf(item), item]));
@@ -494,7 +494,7 @@ describe('responseItemFormat', () => {
     );
   });
 
-  it('reads and edits what Codex has recorded', async () => {
+  it('reads and edits items recorded by Codex', async () => {
     const items = deepFreeze(await recordedItems());
     const { entries, pinnedTokens } = readAll(responseItemFormat.createReader(), items, 0);
     const places = new Set(entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin[0])));

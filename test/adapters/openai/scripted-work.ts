@@ -1,5 +1,5 @@
-// What a scripted model does in the tests that run SDKs: it reads and changes the files of a small
-// workspace over and over, now and then several at once, with reasoning and words between.
+// The script of a model in tests with real SDKs: it reads and changes the files of a small workspace repeatedly,
+// sometimes several at once, with reasoning and texts in between.
 
 import { onTestFinished } from 'vitest';
 import { fileTools } from '../../../examples/support/file-tools.js';
@@ -12,10 +12,10 @@ import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.
 
 const FILES = ['src/cart.js', 'src/price.js', 'README.md'];
 
-/** What a model sums the job up with. */
+/** The model's summary of the job. */
 export const SUMMARY = 'A shop is being tidied.';
 
-/** By strategy, compactors whose window the job is too long for; those with a summarizer use it. */
+/** Options per strategy with a window that the job exceeds, and a summarizer if the strategy uses one. */
 export const TIGHT_COMPACTORS: readonly (readonly [string, CompactorOptions])[] = [
   ...(['high-density', 'top-down-truncation'] as const).map(tight),
   ...(['middle-out', 'one-shot'] as const).map((strategy) => {
@@ -30,7 +30,7 @@ function tight(
   return [strategy, { contextLimit: 1_500, settings: { 'compression.strategy': strategy } }];
 }
 
-/** The steps of a job with as many answers; the last of them calls nothing. */
+/** The steps of a job with that many answers, the last one without calls. */
 export function scriptedWork(answers: number): readonly ScriptedStep[] {
   return Array.from({ length: answers }, (_, at): ScriptedStep => {
     if (at === answers - 1) return { text: 'All done.' };
@@ -47,14 +47,14 @@ export function scriptedWork(answers: number): readonly ScriptedStep[] {
   });
 }
 
-/** The tools of a workspace that goes with the test. */
+/** The tools of a workspace that is deleted after the test. */
 export async function workspaceTools(): Promise<readonly FileTool[]> {
   const workspace = await makeTemporaryWorkspace();
   onTestFinished(() => workspace.remove());
   return fileTools(workspace.root);
 }
 
-/** Runs a tool; what it throws becomes what it answers. */
+/** Runs a tool; returns a thrown error as its answer. */
 export async function runTool(
   tools: readonly FileTool[],
   name: string,

@@ -1,11 +1,11 @@
-// Messages as OpenCode keeps them, for tests.
+// Stored messages of OpenCode, for tests.
 
 import fc from 'fast-check';
 import type { OpenCodeMessage } from '../../../src/adapters/opencode/stored-message.js';
 
 let made = 0;
 
-/** A message of the session `s`, with an id of its own. */
+/** A message of the session `s`, with a unique id. */
 export function message(
   role: string,
   parts: readonly object[],
@@ -29,7 +29,7 @@ export function assistant(...parts: readonly object[]): OpenCodeMessage {
   return message('assistant', [{ type: 'step-start' }, ...parts, { type: 'step-finish' }], info);
 }
 
-/** A call that was answered. */
+/** A call with its result. */
 export function tool(
   callID: string,
   name: string,
@@ -41,7 +41,7 @@ export function tool(
   return { type: 'tool', callID, tool: name, state: { ...completed, ...state } };
 }
 
-/** A file is read and then written: with the documented defaults the read goes. */
+/** A file is read and then written: with the documented defaults the read is removed. */
 export function staleRead(): readonly OpenCodeMessage[] {
   const path = { absolute_path: '/w/a.ts' };
   return [

@@ -1,4 +1,4 @@
-// The plugin in an OpenCode that is played: what its hooks do to what they are handed.
+// The hooks of the plugin, called by a fake OpenCode.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
@@ -48,19 +48,19 @@ const LONG = [
   ),
 ];
 
-/** An answer that the provider refused. */
+/** An answer with a refusal of the provider. */
 function refused(responseBody: string): OpenCodeMessage {
   const error = { name: 'APIError', data: { message: 'Bad Request', responseBody } };
   const { info } = assistant();
   return { info: { ...info, ...{ error } }, parts: [] };
 }
 
-/** An answer without a report of its own, as one that OpenCode keeps from before a summary. */
+/** An answer without usage, like those that OpenCode keeps from before a summary. */
 function unreported(message: OpenCodeMessage): OpenCodeMessage {
   return { ...message, info: { ...message.info, ...{ tokens: undefined } } };
 }
 
-/** A talk whose later answers think: first a model of OpenAI's, then Claude. */
+/** A conversation with reasoning in its later answers, by an OpenAI model first, then by Claude. */
 function thoughtful(modelID: string): readonly OpenCodeMessage[] {
   const [, ...talk] = staleRead();
   const model = { providerID: 'p', modelID };
@@ -72,7 +72,7 @@ function thoughtful(modelID: string): readonly OpenCodeMessage[] {
 }
 
 describe('plugin', () => {
-  it('removes thinking that Claude binds to what stands before it where that has changed', async () => {
+  it('removes thinking that Claude binds to a prefix that has changed', async () => {
     const hooks = await start();
     const bound = await sent(hooks, thoughtful('claude-opus-5-5'));
     expect(JSON.stringify(bound)).not.toContain('a line of the file');
@@ -82,7 +82,7 @@ describe('plugin', () => {
     expect(JSON.stringify(other)).toContain('"s1"');
   });
 
-  it('leaves out thinking that the provider has refused, from the next call on', async () => {
+  it('removes refused thinking from the next call on', async () => {
     const hooks = await start({ offload: 'inline' });
     const talk = [
       user('Look.', { model: { providerID: 'p', modelID: 'claude-opus-5-5' } }),
@@ -102,7 +102,7 @@ describe('plugin', () => {
     expect(JSON.stringify(await sent(hooks, later))).not.toContain('"s1"');
   });
 
-  it('takes what is stale out of the list that it is handed, and changes no message in it', async () => {
+  it('removes stale messages from the list in place, and mutates no message', async () => {
     const hooks = await start();
     const talk = staleRead();
     const before = structuredClone(talk);
@@ -113,7 +113,7 @@ describe('plugin', () => {
     expect(await status(hooks)).toContain('1 calls sent');
   });
 
-  it('leaves what OpenCode is about to summarize, once, and the conversation goes on', async () => {
+  it('leaves the messages that OpenCode is about to summarize unedited once, and then continues', async () => {
     const hooks = await start();
     const talk = staleRead();
     await sent(hooks, talk);
@@ -123,7 +123,7 @@ describe('plugin', () => {
     expect(await status(hooks)).toContain('2 calls sent');
   });
 
-  it('leaves one list to OpenCode for each of its summaries, also when that one is empty', async () => {
+  it('leaves one list unedited for each summary of OpenCode, even an empty list', async () => {
     const hooks = await start();
     await hooks['experimental.session.compacting']({ sessionID: 's' });
     expect(await sent(hooks, [])).toEqual([]);
@@ -142,7 +142,7 @@ describe('plugin', () => {
     expect(await sent(hooks, on)).toEqual(on);
   });
 
-  it('tells models of one name from each other by their provider', async () => {
+  it('distinguishes models of the same name by their provider', async () => {
     const limit = { context: 200_000, output: 8_000 };
     const hooks = await start({ offload: 'inline', overheadTokens: 0 }, { limit });
     const other = { id: 'm', providerID: 'other', limit: { context: 12_000, output: 8_000 } };
@@ -150,7 +150,7 @@ describe('plugin', () => {
     expect(await sent(hooks, LONG)).toEqual(LONG);
   });
 
-  it('never throws: the messages go as they are, and the status says why', async () => {
+  it('never throws: messages are sent unchanged, and the status says why', async () => {
     const hooks = await start();
     const broken = [{ info: { sessionID: 's', role: 7 }, parts: [] } as unknown as OpenCodeMessage];
     expect(await sent(hooks, broken)).toEqual(broken);
@@ -162,7 +162,7 @@ describe('plugin', () => {
     expect(await status(wrong)).toContain('contextLimit');
   });
 
-  it("asks OpenCode for the window of its model, and leaves the answer's share of it", async () => {
+  it("asks OpenCode for the window of its model, and reserves the answer's share", async () => {
     const limit = { context: 12_000, output: 8_000 };
     const hooks = await start({ offload: 'inline', overheadTokens: 0 }, { limit });
     expect(await sent(hooks, LONG)).not.toEqual(LONG);
@@ -170,7 +170,7 @@ describe('plugin', () => {
     expect(await sent(wide, LONG)).toEqual(LONG);
   });
 
-  it('counts the tools that a call is made with', async () => {
+  it('counts the tools of a call', async () => {
     const hooks = await start({ offload: 'inline' }, { limit: { context: 24_000, output: 8_000 } });
     expect(await sent(hooks, LONG)).toEqual(LONG);
     const tool = { description: 'Looks. '.repeat(5_000), parameters: {} };
@@ -179,7 +179,7 @@ describe('plugin', () => {
     expect(await sent(hooks, on)).not.toEqual(on);
   });
 
-  it('goes by the window that a call is made with from then on', async () => {
+  it('uses the window of a call from then on', async () => {
     const limit = { context: 200_000, output: 8_000 };
     const hooks = await start({ offload: 'inline', overheadTokens: 0 }, { limit });
     expect(await sent(hooks, LONG)).toEqual(LONG);
@@ -194,7 +194,7 @@ describe('plugin', () => {
     expect(await sent(hooks, further)).not.toEqual(further);
   });
 
-  it("gives back a result as OpenCode's database has it", async () => {
+  it("recalls a result from OpenCode's database", async () => {
     const cleared = tool('c1', 'read', {}, 'original', { time: { compacted: 1 } });
     const failed = {
       type: 'tool',
@@ -212,7 +212,7 @@ describe('plugin', () => {
     expect(await recall({})).toContain('give the id');
   });
 
-  it('brings a command along, and leaves one of that name which the user has', async () => {
+  it('adds a command, unless the user has one of that name', async () => {
     const hooks = await start();
     const config: { command?: Record<string, object> } = {};
     await hooks.config(config);

@@ -1,4 +1,4 @@
-// How OpenCode's messages read as entries, and what edits leave of each kind.
+// How OpenCode's messages are read as entries, and edited.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ const rewrite = (
 const shorter = { type: 'tool_response', callId: 'c1', toolName: 'read', result: 'short' };
 
 describe('storedMessageFormat', () => {
-  it('takes the reasoning that the first call of a step carries for OpenRouter as that of the step', () => {
+  it('reads the reasoning that OpenRouter attaches to the first call of a step as reasoning of the step', () => {
     const metadata = { openrouter: { reasoning_details: [{ text: 'hm', signature: 's' }] } };
     const carrying = { ...tool('c1', 'read', {}, 'text'), metadata };
     const hidden = { openrouter: { reasoning_details: [{ data: 'EmwK', format: 'google-1' }] } };
@@ -51,11 +51,11 @@ describe('storedMessageFormat', () => {
     expect(second).toMatchObject(['ai', { encryptedContent: 'EmwK' }, { id: 'c2' }]);
     const { parts } = given as unknown as { readonly parts: readonly object[] };
     const stripped = { ...carrying, metadata: { openrouter: {} } };
-    // Of part 1, reasoning; of part 2, what it carries.
+    // The reasoning of part 1, and what part 2 carries.
     expect(rewrite(given, [2, null], [-3, null])).toEqual([parts[0], stripped, ...parts.slice(3)]);
   });
 
-  it('reads a part of a tool as a call and its response, step by step', () => {
+  it('reads a tool part as a call and its response, step by step', () => {
     const two = message('assistant', [
       { type: 'step-start' },
       tool('c1', 'read', { filePath: 'a' }, 'text'),
@@ -89,14 +89,14 @@ describe('storedMessageFormat', () => {
       '[Old tool result content cleared]',
       undefined,
     ],
-  ])('reads the outcome of %s as the model is told of it', (_, state, result, error) => {
+  ])('reads the outcome of %s as it is sent to the model', (_, state, result, error) => {
     const [, [, response] = []] = read(assistant(tool('c1', 'bash', {}, 'out', state)));
     expect(response).toMatchObject({ result });
     if (error === undefined) expect(response).not.toHaveProperty('error');
     else expect(response).toMatchObject({ error: expect.stringContaining(error) });
   });
 
-  it('leaves out what OpenCode sends to no model', () => {
+  it('leaves out parts that OpenCode does not send', () => {
     const failed = message('assistant', [said('half')], { error: { name: 'APIError' } });
     const cutOff = { error: { name: 'MessageAbortedError' } };
     const cut = message('assistant', [said('half')], cutOff);
@@ -114,7 +114,7 @@ describe('storedMessageFormat', () => {
     ]);
   });
 
-  it('knows a message again by what is sent of it, whatever else OpenCode has come to know', () => {
+  it('recognizes a message by the parts that are sent, whatever else OpenCode has added', () => {
     const given = user('Go.');
     const titled = { ...given, info: { ...given.info, summary: { title: 'Going', diffs: [] } } };
     expect(storedMessageFormat.isSame(given, structuredClone(titled))).toBe(true);
@@ -129,7 +129,7 @@ describe('storedMessageFormat', () => {
     expect(storedMessageFormat.isSame(call('a'), null as unknown as OpenCodeMessage)).toBe(false);
   });
 
-  it('takes a part of a tool away as a whole, or puts a text in the place of its result', () => {
+  it('removes a tool part as a whole, or replaces its result by a text', () => {
     const part = tool('c1', 'read', {}, 'long', { attachments: [{ mime: 'image/png' }] });
     const given = assistant(said('I read.'), part, said('So.'));
     expect(rewrite(given, [4, null], [5, null])).toEqual(given.parts.filter((_, at) => at !== 2));
@@ -138,7 +138,7 @@ describe('storedMessageFormat', () => {
     });
   });
 
-  it('replaces the arguments of a call, and leaves no metadata of a text that is not its own any more', () => {
+  it('replaces the arguments of a call, and removes metadata of the former text', () => {
     const text = { ...said('long'), metadata: { anthropic: { signature: 's' } } };
     const part = tool('c1', 'write', { filePath: 'a', content: 'long' }, 'Written.');
     const input = { filePath: 'a', content: 'l…' };
@@ -152,7 +152,7 @@ describe('storedMessageFormat', () => {
     ]);
   });
 
-  it('keeps a failure one when its text is another, also one that was cut off', () => {
+  it('keeps a failure a failure when its text is replaced, also an aborted call', () => {
     for (const status of ['error', 'running']) {
       const given = assistant(tool('c1', 'read', {}, '', { status, error: 'long' }));
       const [, part] = rewrite(given, [3, shorter]) as [unknown, { state: object }];
@@ -166,7 +166,7 @@ describe('storedMessageFormat', () => {
     }
   });
 
-  it('takes reasoning away with all that it led to', () => {
+  it('removes reasoning with everything that it led to', () => {
     const thought = { type: 'reasoning', text: 'a' };
     const given = assistant(thought, tool('c1', 'read', {}, 'x'), said('So.'));
     expect(rewrite(given, [4, null], [5, null], [6, null])).toEqual([
@@ -176,7 +176,7 @@ describe('storedMessageFormat', () => {
     expect(rewrite(given, [4, null], [5, null])).toContainEqual(thought);
   });
 
-  it('writes a message as one of the session, with the model of the one before', () => {
+  it('writes a message of the session, with the model of the previous one', () => {
     const blocks = [{ type: 'text' as const, text: 'So far.' }];
     const among = [user('Go.'), assistant(said('So.'))];
     const written = storedMessageFormat.write({ speaker: 'human', blocks }, among);
@@ -186,7 +186,7 @@ describe('storedMessageFormat', () => {
     });
   });
 
-  it('leaves a conversation that holds every result with its call after any pass', () => {
+  it('keeps every result with its call after any pass', () => {
     fc.assert(
       fc.property(arbitraryMessages, (messages) => {
         const view = new MessageView(storedMessageFormat);
@@ -197,7 +197,7 @@ describe('storedMessageFormat', () => {
         applyDensityResult(history, optimize(entries, CONFIG));
         runSlices(view.followInSlices(history));
         const again = readAll(storedMessageFormat.createReader(), view.current, 0).entries;
-        // Reasoning of a step that had nothing else goes with the next step of its message.
+        // Reasoning of a step without other parts is removed with the next step of its message.
         const rules = findViolations(again).map(({ rule }) => rule);
         expect(findViolations(history).map(({ rule }) => rule)).toEqual(
           expect.arrayContaining(rules),

@@ -1,4 +1,4 @@
-// How pi's messages read as entries, and what edits leave of each kind.
+// How pi's messages are read as entries, and edited.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ const rewrite = (given: PiMessage, ...edits: readonly (readonly [number, unknown
   agentMessageFormat.rewrite(deepFreeze(given), new Map(edits) as PartEdits);
 
 describe('agentMessageFormat', () => {
-  it('reads a call with its result, a failure by its first line, pictures by what they take', () => {
+  it('reads a call with its result, the first line of a failure, and the tokens of images', () => {
     const failed = result('c1', 'No such file\nat all', { isError: true });
     const shown = message('toolResult', {
       toolCallId: 'c2',
@@ -69,7 +69,7 @@ describe('agentMessageFormat', () => {
     ]);
   });
 
-  it('says of an entry when it was said, and which are summaries', () => {
+  it('reads the time of an entry, and whether it is a summary', () => {
     const [summary] = read(message('branchSummary', { summary: 'So far', timestamp: 7 }));
     expect(summary).toMatchObject({
       speaker: 'human',
@@ -78,13 +78,13 @@ describe('agentMessageFormat', () => {
     });
   });
 
-  it('carries answers that were cut off, and what their calls were answered', () => {
+  it('reads aborted answers, and the results of their calls', () => {
     const cut = message('assistant', { content: [call('c1', 'read', {})], stopReason: 'aborted' });
     const reading = readAll(agentMessageFormat.createReader(), [cut, result('c1', 'late')], 0);
     expect(reading).toEqual({ entries: [], pinnedTokens: 0 });
   });
 
-  it('reads what the user has run and shown, without what pi keeps from the model', () => {
+  it('reads commands that the user ran and showed, without those that pi hides from the model', () => {
     const output = 'a line of the output\n'.repeat(100);
     const run = message('bashExecution', { command: 'ls', output });
     const own = message('bashExecution', { command: 'env', output, excludeFromContext: true });
@@ -99,7 +99,7 @@ describe('agentMessageFormat', () => {
     expect(unsent).toEqual({ entries: [], pinnedTokens: 0 });
   });
 
-  it('keeps the first of parallel calls as long as the others, where it signs for them', () => {
+  it('groups parallel calls if the first one carries the signature of all', () => {
     const signed = { ...call('c1', 'read', {}), thoughtSignature: 's' };
     const [calls] = blocksOf(assistant(signed, call('c2', 'read', {})));
     expect(calls).toMatchObject([{ parallelGroup: '#0' }, { parallelGroup: '#0' }]);
@@ -107,20 +107,20 @@ describe('agentMessageFormat', () => {
     expect(own).not.toMatchObject([{ parallelGroup: '#0' }, {}]);
   });
 
-  it('refuses what is no message, by its place', () => {
+  it('refuses an invalid message, and names its place', () => {
     const reader = agentMessageFormat.createReader();
     expect(() => readAll(reader, [user('a'), 'b' as unknown as PiMessage], 4)).toThrow(
       'at message 5',
     );
   });
 
-  it('puts a text in the place of a result, and keeps what pi shows of it', () => {
+  it('replaces a result by a text, and keeps what pi displays', () => {
     const given = result('c1', 'long', { details: { diff: '+' } });
     const edit = { type: 'tool_response', callId: 'c1', toolName: 't', result: 'short' };
     expect(rewrite(given, [0, edit])).toEqual({ ...given, content: [said('short')] });
   });
 
-  it('takes reasoning away with all that it led to, and no other', () => {
+  it('removes reasoning with everything that it led to, and no other reasoning', () => {
     const first = { type: 'thinking', thinking: 'a', thinkingSignature: 's' };
     const second = { type: 'thinking', thinking: 'b', thinkingSignature: 't' };
     const given = assistant(first, call('c1', 'read', {}), second, call('c2', 'read', {}));
@@ -128,7 +128,7 @@ describe('agentMessageFormat', () => {
     expect(rewrite(given, [3, null])).toMatchObject({ content: [first, { id: 'c1' }] });
   });
 
-  it('replaces the arguments of a call, and leaves no signature of a text that is not its own any more', () => {
+  it('replaces the arguments of a call, and removes the signature of the former text', () => {
     const text = { ...said('long'), textSignature: 'u' };
     const given = assistant(text, call('c1', 'write', { content: 'x' }));
     const edits = [
@@ -141,7 +141,7 @@ describe('agentMessageFormat', () => {
     expect(rewrite(given, ...edits)).not.toHaveProperty('content.0.textSignature');
   });
 
-  it('writes answers as those of the model that spoke last', () => {
+  it('writes answers as those of the last model', () => {
     const blocks = [{ type: 'text' as const, text: 'Understood.' }];
     const among = [assistant(said('a')), user('b')];
     const written = agentMessageFormat.write({ speaker: 'ai', blocks }, among);
@@ -152,7 +152,7 @@ describe('agentMessageFormat', () => {
     });
   });
 
-  it('leaves a conversation that holds every result with its call after any pass', () => {
+  it('keeps every result with its call after any pass', () => {
     fc.assert(
       fc.property(arbitraryMessages, (messages) => {
         const view = new MessageView(agentMessageFormat);

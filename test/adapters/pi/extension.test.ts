@@ -1,4 +1,4 @@
-// The extension in a pi that is played: what its events are answered.
+// The event handlers of the extension, called by a fake pi.
 
 import { describe, expect, it } from 'vitest';
 
@@ -17,7 +17,7 @@ const PRUNING: CompactorOptions = {
 
 type Handler = (event: unknown, ctx: PiContext) => unknown;
 
-/** A pi with one session, whose file holds what it is told to. */
+/** A fake pi with one session, whose file holds the given entries. */
 function playedPi(options: CompactorOptions = PRUNING, tools: readonly { name: string }[] = []) {
   const handlers = new Map<string, Handler>();
   const notes: string[] = [];
@@ -63,7 +63,7 @@ function playedPi(options: CompactorOptions = PRUNING, tools: readonly { name: s
 
 const PRUNING_OLD = { ...PRUNING, settings: { 'compression.density.recencyPruning': true } };
 
-/** Reads under one id, of which the first ones are old. */
+/** Reads with the same id, of which the first ones are old. */
 const sixReads = (): PiMessage[] =>
   ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'].flatMap((text) => [
     assistant(call('c1', 'read_file', { absolute_path: `/w/${text}` })),
@@ -71,7 +71,7 @@ const sixReads = (): PiMessage[] =>
   ]);
 
 describe('piExtension', () => {
-  it('sends what is not stale, and tells pi of no change where there is none', async () => {
+  it('sends nothing stale, and returns no change to pi if there is none', async () => {
     const { sent, emit, statuses } = playedPi();
     const talk = staleRead();
     expect(await sent(talk.slice(0, 3))).toBeUndefined();
@@ -84,7 +84,7 @@ describe('piExtension', () => {
     await emit('session_shutdown');
   });
 
-  it('has pi keep the edits of a call behind its turn, once', async () => {
+  it("saves the edits of a call in pi's session once, after its turn", async () => {
     const { sent, emit } = playedPi();
     const talk = staleRead();
     await sent(talk);
@@ -104,14 +104,14 @@ describe('piExtension', () => {
     await emit('session_shutdown');
   });
 
-  it('leaves versions of pi alone that keep no edits', async () => {
+  it('saves no edits in versions of pi that do not support them', async () => {
     const { sent, emit } = playedPi();
     await sent(staleRead());
     expect(await emit('turn_end', { message: assistant() })).toBeUndefined();
     await emit('session_shutdown');
   });
 
-  it('goes on in one session with what pi gives back edited', async () => {
+  it('continues one session with the messages that pi has edited', async () => {
     const { sent, emit, command, notes } = playedPi();
     const talk = staleRead();
     const edited = (await sent(talk))!;
@@ -122,7 +122,7 @@ describe('piExtension', () => {
     await emit('session_shutdown');
   });
 
-  it('keeps pi from compacting at its threshold, and lets it when the user or a refusal asks', async () => {
+  it("prevents pi's compaction at its threshold, but not one for the user or after a refusal", async () => {
     const { sent, emit } = playedPi();
     const compaction = (reason: string): Promise<unknown> =>
       emit('session_before_compact', { reason });
@@ -135,7 +135,7 @@ describe('piExtension', () => {
     await emit('session_shutdown');
   });
 
-  it('sends the messages as they are when they are none, says so, and leaves compacting to pi', async () => {
+  it('sends invalid messages unchanged, says so, and leaves compaction to pi', async () => {
     const { sent, emit, command, notes } = playedPi();
     const broken = [user('a'), { role: 7 } as unknown as PiMessage];
     expect(await sent(broken)).toBeUndefined();
@@ -145,7 +145,7 @@ describe('piExtension', () => {
     await emit('session_shutdown');
   });
 
-  it("goes by the window of pi's model, and by what a provider says of it", async () => {
+  it("uses the window of pi's model, or the one in a provider's refusal", async () => {
     const { sent, emit, ctx } = playedPi({ offload: 'inline', workspaceRoot: '/w' });
     const small = { ...ctx, model: { ...ctx.model!, contextWindow: 3_000 } };
     const talk = [
@@ -188,7 +188,7 @@ describe('piExtension', () => {
     await emit('session_shutdown');
   });
 
-  it("gives back a result as pi's file has it, of the call that a placeholder names by the id", async () => {
+  it("recalls a result from pi's file, by the id in its placeholder", async () => {
     const { recall, entries, sent } = playedPi(PRUNING_OLD);
     const talk = sixReads();
     entries.push(...talk.map((message) => ({ type: 'message', message })));
@@ -199,7 +199,7 @@ describe('piExtension', () => {
     expect(await recall(undefined)).toContain('give the id');
   });
 
-  it('brings its tool along when a session starts, unless another extension has one of that name', async () => {
+  it('adds its tool when a session starts, unless another extension has one of that name', async () => {
     const alone = playedPi();
     expect(alone.tool()).toBeUndefined();
     await alone.emit('session_start');
@@ -209,7 +209,7 @@ describe('piExtension', () => {
     expect(second.tool()).toBeUndefined();
   });
 
-  it('names no tool in placeholders that another extension has under the name of its own', async () => {
+  it('names no tool in placeholders if the tool of that name belongs to another extension', async () => {
     const { emit, sent } = playedPi(PRUNING_OLD, [{ name: 'recall' }]);
     await emit('session_start');
     const shown = JSON.stringify((await sent([user('Go.'), ...sixReads()]))?.[2]);
@@ -217,7 +217,7 @@ describe('piExtension', () => {
     expect(shown).not.toContain('recall(');
   });
 
-  it('names its tool in placeholders that pi has from an earlier session', async () => {
+  it('names its tool in placeholders if pi has it from an earlier session', async () => {
     const own = { name: 'recall', description: RECALL_DESCRIPTION };
     const { emit, sent } = playedPi(PRUNING_OLD, [own]);
     await emit('session_start');
@@ -225,7 +225,7 @@ describe('piExtension', () => {
     expect(shown).toContain('recall(');
   });
 
-  it('throws for invalid options once, which pi shows, and the command says so from then on', async () => {
+  it('throws for invalid options once, which pi displays; then the command says so', async () => {
     const { sent, command, notes } = playedPi({ contextLimit: -1 });
     await expect(sent(staleRead())).rejects.toThrow('contextLimit');
     expect(await sent(staleRead())).toBeUndefined();
@@ -233,7 +233,7 @@ describe('piExtension', () => {
     expect(notes[0]).toContain('contextLimit');
   });
 
-  it('says before any call that there was none, and after a shutdown begins anew', async () => {
+  it('reports before any call that there was none, and starts again after a shutdown', async () => {
     const { command, notes, emit, sent } = playedPi();
     await command();
     expect(notes[0]).toContain('No call of this session');

@@ -1,4 +1,4 @@
-// The plugin in an OpenClaw that is played: what its engine, its tool and its command answer.
+// The engine, the tool and the command of the plugin, called by a fake OpenClaw.
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
@@ -46,7 +46,7 @@ function playedOpenClaw(pluginConfig: Readonly<Record<string, unknown>> = PRUNIN
 }
 
 describe('register', () => {
-  it('assembles what is not stale, with the tokens that it comes to', async () => {
+  it('assembles messages without stale ones, with their tokens', async () => {
     const { assemble, status } = playedOpenClaw();
     const talk = staleRead();
     const before = structuredClone(talk);
@@ -61,7 +61,7 @@ describe('register', () => {
     expect(status()).toContain('2 calls sent');
   });
 
-  it('tells the tokens of one call after a restart, too', async () => {
+  it('also returns the tokens of one call after a restart', async () => {
     const pluginConfig = { ...PRUNING, store: memoryStore() };
     const [former, next] = [playedOpenClaw(pluginConfig), playedOpenClaw(pluginConfig)];
     const talk = staleRead();
@@ -73,7 +73,7 @@ describe('register', () => {
     expect(again.estimatedTokens).toBeLessThan(whole.estimatedTokens);
   });
 
-  it("takes nothing from a report that counts OpenClaw's own prompt and the running turn", async () => {
+  it("ignores reported usage that includes OpenClaw's own prompt and the running turn", async () => {
     const { assemble } = playedOpenClaw({ offload: 'inline' });
     const turn = (usage: object = {}): readonly PiMessage[] => [
       user('one word '.repeat(1_000)),
@@ -86,7 +86,7 @@ describe('register', () => {
     expect((await assemble([...talk, ...turn({ usage })])).messages).toHaveLength(22);
   });
 
-  it('gives a result back that it took out, of the session that asks', async () => {
+  it('recalls a removed result of the session that asks', async () => {
     const { assemble, recall } = playedOpenClaw();
     await assemble(staleRead());
     expect(await recall('c1')).toContain('a line of the file');
@@ -96,7 +96,7 @@ describe('register', () => {
     expect(await recall(7)).toContain('Nothing was recalled');
   });
 
-  it('never throws: the messages go as they are, and the command says why', async () => {
+  it('never throws: messages are sent unchanged, and the command says why', async () => {
     const { assemble, status } = playedOpenClaw();
     const broken = [{ role: 7 }] as unknown as readonly PiMessage[];
     expect((await assemble(broken)).messages).toEqual(broken);
@@ -106,7 +106,7 @@ describe('register', () => {
     expect(wrong.status()).toContain('contextLimit');
   });
 
-  it('leaves it to OpenClaw to summarize, as OpenClaw has asked', async () => {
+  it('lets OpenClaw summarize when OpenClaw has asked for that', async () => {
     const asked: unknown[] = [];
     const summarized = { ok: true, compacted: true };
     vi.doMock('openclaw/plugin-sdk/core', () => ({
@@ -119,7 +119,7 @@ describe('register', () => {
     expect(asked).toEqual([params]);
   });
 
-  it('goes on after a stop, and says of a turn that is told twice that it is', async () => {
+  it('continues after a stop, and reports a turn that is ingested twice as a duplicate', async () => {
     const { assemble, engine, stop } = playedOpenClaw();
     await assemble(staleRead());
     await stop();

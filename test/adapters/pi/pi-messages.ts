@@ -1,11 +1,11 @@
-// Messages of pi's for tests: a talk in which a read is stale, and every kind of message that there is.
+// Messages of pi for tests: a conversation with a stale read, and messages of every kind.
 
 import fc from 'fast-check';
 import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
 
 let time = 0;
 
-/** A message, with the fields that pi gives to each. */
+/** A message with the fields that all of pi's messages have. */
 export function message(role: string, fields: object): PiMessage {
   time += 1;
   return { role, timestamp: time, ...fields } as PiMessage;
@@ -33,7 +33,7 @@ export function result(toolCallId: string, text: string, fields: object = {}): P
 
 const LONG = 'a line of the file\n'.repeat(40);
 
-/** A file is read and then written: with the documented defaults the read and its result go. */
+/** A file is read and then written: with the documented defaults the read and its result are removed. */
 export function staleRead(): readonly PiMessage[] {
   return [
     user('Read a.ts.'),
@@ -54,7 +54,7 @@ const thinking = fc.record({
   thinkingSignature: fc.option(text, { nil: undefined }),
 });
 
-/** Conversations with calls that are all answered, reasoning, and messages of pi's own. */
+/** Conversations with answered calls, reasoning, and pi's own kinds of messages. */
 export const arbitraryMessages: fc.Arbitrary<readonly PiMessage[]> = fc
   .array(
     fc.oneof(

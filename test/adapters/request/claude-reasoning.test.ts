@@ -14,12 +14,12 @@ describe('reasoningOfModel', () => {
     'anthropic/claude-haiku-4.5',
     'claude-opus-4-6',
     'claude-sonnet-4-6-20260218',
-  ])('keeps the reasoning of %s, without which a turn may not start', (model) => {
+  ])('keeps the reasoning of %s, with which a turn has to start', (model) => {
     expect(reasoningOfModel(model)).toBe('keep');
     expect(reasoningOfModel(model, { type: 'disabled' })).toBe('keep');
   });
 
-  it('strips that of a model that binds it, although the AI SDK is asked for a budget', () => {
+  it('strips the reasoning of a model that binds it, although the AI SDK is given a budget', () => {
     const thinking = { type: 'enabled', budgetTokens: 1_024 };
     expect(reasoningOfModel('claude-opus-5-5', thinking)).toBe('strip-after-first-edit');
     const blockBinding = { prefixMismatchBehavior: 'drop_block' };
@@ -36,7 +36,7 @@ describe('reasoningOfModel', () => {
   );
 });
 
-describe('a format whose calls say nothing of thinking', () => {
+describe('a format whose calls do not state the thinking option', () => {
   it.each([
     ['Chat Completions', chatMessageFormat],
     ['the AI SDK', MODEL_MESSAGE_FORMAT],

@@ -1,4 +1,4 @@
-// What answers of providers say of their requests, and what sessions make of it when it cannot be.
+// The usage in answers of providers, and impossible usage.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
@@ -20,7 +20,7 @@ describe('reportedBy', () => {
     expect(reportedBy(answer)).toEqual({ reportedInputTokens: 900, reportedCacheReadTokens: 600 });
   });
 
-  it("hands on OpenAI's reason for a miss", () => {
+  it("passes on OpenAI's reason for a cache miss", () => {
     const usage = { input_tokens: 900, input_tokens_details: { cached_tokens: 0 } };
     const said = { type: 'cache_miss', reason: 'tools_changed' };
     expect(reportedBy({ usage, prompt_cache_diagnostics: said })).toMatchObject({
@@ -28,7 +28,7 @@ describe('reportedBy', () => {
     });
   });
 
-  it('reads nothing of an answer for which the provider ran tools: its usage is a sum', () => {
+  it('ignores the usage of an answer for which the provider ran tools: it is a sum', () => {
     const usage = { input_tokens: 900, input_tokens_details: { cached_tokens: 600 } };
     const answer = (type: string, call_id?: string): object => ({
       usage,
@@ -70,13 +70,16 @@ describe('reportedUsage', () => {
     [100, 101, 0],
     [100, -1, 0],
     [100, 0, Infinity],
-  ])('takes nothing of %d tokens, %d read and %d written, and says so', (input, read, written) => {
-    const { oddUsage, ...rest } = reportedUsage(input, read, written);
-    expect(rest).toEqual({});
-    expect(oddUsage).toEqual({ inputTokens: input, cacheReadTokens: read });
-  });
+  ])(
+    'reports no usage for %d tokens, %d read and %d written, and says so',
+    (input, read, written) => {
+      const { oddUsage, ...rest } = reportedUsage(input, read, written);
+      expect(rest).toEqual({});
+      expect(oddUsage).toEqual({ inputTokens: input, cacheReadTokens: read });
+    },
+  );
 
-  it('takes a sum, and nothing of what nobody has counted', () => {
+  it('adds up partial counts, and reports nothing without a count', () => {
     expect(reportedSum(1, 2, 3)).toMatchObject({ reportedInputTokens: 6 });
     expect(reportedSum(undefined, 2, 3)).toEqual({});
     expect(reportedSum(0, 0, 0)).toEqual({});
@@ -98,7 +101,7 @@ describe('Session', () => {
     return { missed, odd, onSession };
   }
 
-  it('is told what answers of OpenAI and Google report', async () => {
+  it('gets the usage in answers of OpenAI and Google', async () => {
     const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
     onTestFinished(() => compactor.close());
     const { missed, odd, onSession } = watch();
@@ -114,7 +117,7 @@ describe('Session', () => {
     };
     await say({}, false);
     await say(answer(10_000, 0));
-    // The request has failed: this is the usage of the one before.
+    // This request failed: the usage belongs to the previous one.
     await say(answer(10_000, 0), false);
     await say(answer(11_000, 9_900));
     expect(missed).toEqual([]);

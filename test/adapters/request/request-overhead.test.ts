@@ -1,4 +1,4 @@
-// What a request holds besides its messages takes a part of the window: of each adapter that sees it, and of what SDKs make of
+// Tools and system texts of a request take part of the window: in each adapter that sees them, and in the forms that SDKs give to
 // tools.
 
 import { AIMessage, HumanMessage, SystemMessage } from '@langchain/core/messages';
@@ -28,7 +28,7 @@ const roleOf = (at: number): 'user' | 'assistant' => (at % 2 === 0 ? 'user' : 'a
 
 const SCHEMA = z.object({ path: z.string() });
 
-/** Makes one call with a tool of that description. */
+/** Makes one call with a tool of the given description. */
 type Call = (
   description: string,
   compactor: Compactor,
@@ -162,21 +162,21 @@ async function sentBy(
 const LONG = 'Looks. '.repeat(5_000);
 
 describe('a tool or a system text', () => {
-  it.each(Object.entries(CALLS))('counts towards the window: %s', async (_, call) => {
+  it.each(Object.entries(CALLS))('is counted towards the window: %s', async (_, call) => {
     expect(await sentBy(call, 'Looks.')).toBeGreaterThan(12_000);
     const sent = await sentBy(call, LONG);
     expect(sent).toBeGreaterThan(0);
     expect(sent).toBeLessThan(LIMIT - LONG.length / 5);
   });
 
-  it.each(Object.entries(CALLS))("yields to the host's own number: %s", async (_, call) => {
+  it.each(Object.entries(CALLS))("is overridden by the host's own number: %s", async (_, call) => {
     const own = { overheadTokens: 10 };
     expect(await sentBy(call, LONG, { ofAdapter: own })).toBeGreaterThan(12_000);
     expect(await sentBy(call, LONG, { ofCompactor: own })).toBeGreaterThan(12_000);
   });
 });
 
-it('is not learned from usage that exceeds the window', async () => {
+it('the overhead is not learned from usage that exceeds the window', async () => {
   const compactor = createCompactor({ offload: 'inline', contextLimit: LIMIT });
   onTestFinished(() => compactor.close());
   const compact = openai.chatCompactor(compactor, { onError: 'throw' });
@@ -205,7 +205,7 @@ describe('overheadOf', () => {
     expect(reads).toBe(once);
   });
 
-  it('reads what is sent of a tool, and fails on none', () => {
+  it('counts the fields of a tool that are sent, and never throws', () => {
     class Heavy {
       readonly state = 'x'.repeat(10_000);
     }
