@@ -1,16 +1,16 @@
-// What the contract tests share: threads as Node starts them, which vanish with their test, and bounded waits for what never comes.
-// Nothing of ctxfold is used here.
+// Shared by the contract tests: plain Node threads that end with their test, and bounded waits for events that never happen.
+// ctxfold is not used here.
 
 import { Worker } from 'node:worker_threads';
 import type { ResourceLimits, Transferable } from 'node:worker_threads';
 import type { TestContext } from 'vitest';
 
-/** How long something that never happens is waited for, after a sign that the thread is alive. */
+/** How long to wait for an event that never happens, after a sign that the thread is alive. */
 const NEVER_MS = 300;
 
 export interface BareThread<Task> {
   readonly worker: Worker;
-  /** Has the thread do a task, one at a time. Rejects when the thread ends instead of answering. */
+  /** Runs a task in the thread, one at a time. Rejects when the thread ends instead of answering. */
   readonly run: (task: Task, transferList?: readonly Transferable[]) => Promise<unknown>;
 }
 
@@ -50,20 +50,20 @@ export function openThread<Task>(
 
 export type Settlement = PromiseSettledResult<unknown>;
 
-/** How a promise ends, as a value: it may be left alone without becoming an unhandled rejection. */
+/** The outcome of a promise as a value, which need not be awaited: it never becomes an unhandled rejection. */
 export async function settlement(promise: Promise<unknown>): Promise<Settlement> {
   const [settled] = await Promise.allSettled([promise]);
   return settled;
 }
 
-/** What a promise rejects with. @throws when it resolves. */
+/** The reason with which a promise rejects. @throws when it resolves. */
 export async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
   const settled = await settlement(promise);
   if (settled.status === 'fulfilled') throw new Error(`resolved to ${String(settled.value)}`);
   return settled.reason;
 }
 
-/** Whether nothing becomes of the promise in time. */
+/** Whether the promise is still pending after the time. */
 export async function isPending(
   promise: Promise<unknown>,
   ms: number = NEVER_MS,

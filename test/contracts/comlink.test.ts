@@ -1,5 +1,5 @@
-// What Comlink 4 does, on a port into a thread, in the cases that our use of it rests on. Not
-// a wish: a test that fails after an upgrade says which rule to look at again. ctxfold is not used here.
+// The behaviour of Comlink 4, on a port into a thread, that our use of it relies on. Describes the actual
+// behaviour: a test that fails after an upgrade names the rule to reconsider. ctxfold is not used here.
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ interface Resident {
   outOfMemory(): never;
 }
 
-/** Without a port it only answers with the thread's id. */
+/** Without a port, the answer is only the thread's id. */
 interface Task {
   readonly port?: MessagePort;
   readonly isWaiting?: boolean;
@@ -39,13 +39,13 @@ interface Task {
 
 interface Connection {
   readonly thread: BareThread<Task>;
-  /** The near end; the far end has been handed over in a task that is over. */
+  /** The near end; the far end was transferred in a task that has ended. */
   readonly port: MessagePort;
   readonly resident: Remote<Resident>;
 }
 
 /**
- * Runs `process-end.mjs`. Without a reason to last, its process ends at once, whatever `holdMs` is.
+ * Runs `process-end.mjs`. If nothing keeps its process alive, it ends at once, whatever `holdMs` is.
  *
  * @throws when it ends with another code than 0.
  */
@@ -69,8 +69,8 @@ async function connect(context: TestContext, resourceLimits?: ResourceLimits): P
 }
 
 describe.concurrent('Comlink: calls', () => {
-  // No adapter: a MessagePort of Node is an endpoint as it is, for its listeners get `event.data`.
-  test('a port of Node is an endpoint, served by the thread that it was sent to', async (context) => {
+  // No adapter is needed: a MessagePort of Node is an endpoint, since its listeners get `event.data`.
+  test('a MessagePort is an endpoint, served by the thread that it was sent to', async (context) => {
     const { thread, resident } = await connect(context);
     expect(await resident.threadId()).toBe(await thread.run({}));
   });
@@ -97,7 +97,7 @@ describe.concurrent('Comlink: calls', () => {
   });
 });
 
-describe.concurrent('Comlink: what goes wrong in a call', () => {
+describe.concurrent('Comlink: failing calls', () => {
   // Rule: workers answer with data, `{ ok: false, error }`, and never by throwing.
   test('an error keeps its name and message, and loses its class, code and cause', async (context) => {
     const { resident } = await connect(context);
@@ -137,7 +137,7 @@ describe.concurrent('Comlink: what goes wrong in a call', () => {
 });
 
 describe.concurrent('Comlink: a thread that dies', () => {
-  /** Each makes a call that gets no answer, and sees to it that its thread dies. */
+  /** Each makes a call that gets no answer, and ends its thread. */
   const deaths: readonly [string, (connection: Connection) => Promise<Settlement>][] = [
     [
       'terminate',
@@ -150,8 +150,8 @@ describe.concurrent('Comlink: a thread that dies', () => {
     ['out of memory', ({ resident }) => settlement(resident.outOfMemory())],
   ];
 
-  // Rule: each call races the `close` of its port, and has a deadline as well. Left alone, `close` comes
-  // about 1 ms after the thread has ended.
+  // Rule: each call races the `close` event of its port, and has a deadline as well. On an idle machine, `close`
+  // fires about 1 ms after the thread has ended.
   test.for(deaths)(
     'after %s the port closes within a second, and the call stays pending',
     async ([, die], context) => {
@@ -165,7 +165,7 @@ describe.concurrent('Comlink: a thread that dies', () => {
     },
   );
 
-  // Rule: what lived in the thread has to be opened again, in another thread and by another port.
+  // Rule: state of the thread has to be opened again, in another thread with another port.
   test('a call on a port that has closed stays pending', async (context) => {
     const { thread, port, resident } = await connect(context);
     const closed = once(port, 'close');
@@ -174,7 +174,7 @@ describe.concurrent('Comlink: a thread that dies', () => {
     expect(await isPending(settlement(resident.threadId()))).toBe(true);
   });
 
-  test('stopping a thread that computes closes its ports', async (context) => {
+  test('terminating a busy thread closes its ports', async (context) => {
     const { thread, port } = await connect(context);
     const closed = once(port, 'close');
     const task = settlement(thread.run({ isEndless: true }));
@@ -190,7 +190,7 @@ describe.concurrent('Comlink: a port in an idle worker', () => {
     expect(await resident.threadId()).toEqual(expect.any(Number));
   });
 
-  test('is served while a task waits for something in that thread', async (context) => {
+  test('is served while a task in that thread awaits something', async (context) => {
     const { thread, resident } = await connect(context);
     const task = settlement(thread.run({ isWaiting: true }));
     expect(await resident.threadId()).toEqual(expect.any(Number));
@@ -198,7 +198,7 @@ describe.concurrent('Comlink: a port in an idle worker', () => {
     expect((await task).status).toBe('rejected');
   });
 
-  // Rule: the deadline of a call allows for a task that may compute in its thread.
+  // Rule: the deadline of a call allows for a task that may keep its thread busy.
   test('is not served while a task computes in that thread', async (context) => {
     const { thread, resident } = await connect(context);
     const computing = once(thread.worker, 'message');
@@ -210,8 +210,8 @@ describe.concurrent('Comlink: a port in an idle worker', () => {
   });
 });
 
-describe.concurrent('Comlink: letting go of a port', () => {
-  // Rule: calls under way are counted, and a session releases its port when there are none.
+describe.concurrent('Comlink: releasing a port', () => {
+  // Rule: pending calls are counted, and a session releases its port when there are none.
   test('releaseProxy leaves pending calls pending, and later calls throw', async (context) => {
     const { thread, resident } = await connect(context);
     const call = settlement(resident.never());
@@ -233,8 +233,8 @@ describe.concurrent('Comlink: letting go of a port', () => {
 });
 
 describe.concurrent('Comlink: the end of the process', () => {
-  // Rule: a port is unref’d after it was wrapped, and `close` is final. Whoever lets a proxy go loses
-  // its port to the garbage collector: it has to be held for as long as the session lives.
+  // Rule: a port is unref’d after it was wrapped, and `close` is final. The garbage collector closes the port of
+  // an unreachable proxy: the session has to hold its proxy as long as it lives.
   test.for<[string, string, string]>([
     ['an idle thread that is unref’d does not keep the process alive', 'idleThread', 'ended'],
     ['a task keeps the process alive', 'endlessTask', 'held'],

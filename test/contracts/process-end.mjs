@@ -1,6 +1,6 @@
-// A process of its own for the contract tests: prepares the scene that its first argument names, and
-// prints what becomes of it. `ended`: nothing kept it alive; `held`: something still does after as many
-// milliseconds as the second argument says.
+// A separate process for the contract tests: prepares the scene that its first argument names, and prints the
+// outcome. `ended`: nothing kept the process alive; `held`: something still does after the milliseconds of the
+// second argument.
 
 import { once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
@@ -8,14 +8,14 @@ import { wrap } from 'comlink';
 
 const urlOf = (name) => new URL(`../support/workers/${name}`, import.meta.url);
 
-/** A thread that keeps nothing alive. */
+/** A thread that does not keep the process alive. */
 function open(module) {
   const worker = new Worker(urlOf('bare.mjs'), { workerData: { module: urlOf(module).href } });
   worker.unref();
   return worker;
 }
 
-/** Posts a task to a new thread, which keeps the process alive until it has answered. */
+/** Posts a task to a new thread, which keeps the process alive until it answers. */
 async function run(module, task, transferList) {
   const worker = open(module);
   worker.postMessage(task, transferList);
@@ -37,7 +37,7 @@ async function connect() {
   return { port, resident };
 }
 
-/** Holds the proxy: a collected one would close the port, sooner or later and without any call of `gc`. */
+/** Holds the proxy: the garbage collector would close the port of an unreachable one at any time. */
 async function connectForGood() {
   globalThis.connection = await connect();
   return globalThis.connection;
@@ -62,7 +62,7 @@ const scenes = {
     port.postMessage('throw');
     setInterval(() => {}, 1_000);
   },
-  /** Nothing reaches the proxy any more. */
+  /** Leaves the proxy unreachable. */
   collectedProxy: async () => {
     const { port } = await connect();
     port.on('close', () => console.log('closed'));

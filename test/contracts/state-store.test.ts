@@ -1,4 +1,4 @@
-// What every store does: one suite, played against all four, over the clients that they take.
+// The contract of every store: one suite for all four stores, with the clients that they accept.
 
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -31,7 +31,7 @@ import { runs } from '../support/scale.js';
 
 interface OpenedStore {
   readonly make: (options?: StoreOptions) => StateStore;
-  /** Has what expires by itself grow old, and sweeps, where a store's originals do so apart from their state. */
+  /** Lets expiring keys expire, and sweeps, if a store's originals expire apart from their state. */
   readonly age?: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -135,9 +135,9 @@ const KINDS: readonly StoreKind[] = [
     open: async () => {
       const server = await startPostgres();
       const pool = new Pool({ host: '127.0.0.1', port: server.port, user: 'postgres' });
-      // One that its server has closed is told of, and replaced.
+      // A connection that its server closed emits an error, and is replaced.
       pool.on('error', () => undefined);
-      // As the servers of a fleet do that start at once.
+      // Like the servers of a fleet that start at the same time.
       await Promise.all(Array.from({ length: 8 }, () => pool.query(POSTGRES_MIGRATION)));
       return {
         make: (options) => postgresStore(pool, options),
@@ -181,19 +181,19 @@ for (const { name, command, open } of KINDS) {
     });
     afterAll(() => opened.close());
 
-    it('knows nothing of a key that nobody has saved', async () => {
+    it('loads nothing for an unknown key', async () => {
       expect(await store.load(newKey())).toBeNull();
       expect(await store.get?.(newKey(), 'call')).toBeNull();
     });
 
-    it('gives back what was saved, whatever characters it has', async () => {
+    it('loads what was saved, whatever characters it has', async () => {
       const key = newKey();
       const state = JSON.stringify({ text: '😀 " \\ \n \u0001 é', long: 'x'.repeat(300_000) });
       const version = await store.save(key, state, null);
       expect(await store.load(key)).toEqual({ state, version });
     });
 
-    it('saves over the version that is expected, and over no other one', async () => {
+    it('only overwrites the expected version', async () => {
       const key = newKey();
       const first = await store.save(key, 'one', null);
       expect(await store.save(key, 'two', null)).toBe('conflict');
@@ -203,7 +203,7 @@ for (const { name, command, open } of KINDS) {
       expect(await store.load(key)).toEqual({ state: 'two', version: second });
     });
 
-    it('lets one of many that save at once win', async () => {
+    it('lets one of several concurrent saves win', async () => {
       const key = newKey();
       let version: number | null = null;
       for (let round = 0; round < 4; round += 1) {
@@ -219,7 +219,7 @@ for (const { name, command, open } of KINDS) {
       }
     });
 
-    it('forgets a state with its originals', async () => {
+    it('deletes a state with its originals', async () => {
       const key = newKey();
       await store.save(key, 'state', null);
       await store.put?.(key, 'call', 'original');
@@ -229,7 +229,7 @@ for (const { name, command, open } of KINDS) {
       expect(await store.save(key, 'anew', null)).toBeTypeOf('number');
     });
 
-    it('keeps the first original of a name, for its own key alone', async () => {
+    it('keeps the first original of a name, per key', async () => {
       const [key, other] = [newKey(), newKey()];
       await store.put?.(key, 'toolu_1/../x', 'original');
       await store.put?.(key, 'toolu_1/../x', 'a stand-in');
@@ -238,7 +238,7 @@ for (const { name, command, open } of KINDS) {
       expect(await store.load(key)).toBeNull();
     });
 
-    it('keeps originals for as long as the state of their key', async () => {
+    it('keeps originals as long as the state of their key', async () => {
       const [key, other] = [newKey(), newKey()];
       await store.save(key, 'state', null);
       for (const each of [key, other]) await store.put?.(each, 'call', 'original');
@@ -249,7 +249,7 @@ for (const { name, command, open } of KINDS) {
       expect(await store.get?.(key, 'call')).toBeNull();
     });
 
-    it('forgets what has expired, and takes a new state in its place', async () => {
+    it('deletes expired states, and accepts a new state for the key', async () => {
       const key = newKey();
       const brief = opened.make({ ttlMs: 40 });
       await brief.save(key, 'state', null);
@@ -258,7 +258,7 @@ for (const { name, command, open } of KINDS) {
       expect(await brief.save(key, 'another', null)).toBeTypeOf('number');
     });
 
-    it('keeps what never expires', async () => {
+    it('keeps a state without expiry', async () => {
       const key = newKey();
       const lasting = opened.make({ ttlMs: Infinity });
       const version = await lasting.save(key, 'state', null);
@@ -267,7 +267,7 @@ for (const { name, command, open } of KINDS) {
       expect(await lasting.get?.(key, 'call')).toBe('original');
     });
 
-    it('lets nobody save who knows a state that was forgotten since, whatever came after it', async () => {
+    it('refuses to save over a version that was deleted meanwhile, whatever was saved after it', async () => {
       const key = newKey();
       const known = await store.save(key, 'former', null);
       for (const next of ['another', 'a third']) {
@@ -275,14 +275,14 @@ for (const { name, command, open } of KINDS) {
         expect(await store.save(key, 'of before', known as number)).toBe('conflict');
         expect(await store.load(key)).toBeNull();
         const version = await store.save(key, next, null);
-        // It would take the place of what another conversation has saved under the same beginning.
+        // That would overwrite the state that another conversation with the same beginning has saved.
         expect(await store.save(key, 'of before', known as number)).toBe('conflict');
         expect(await store.save(key, 'of nobody', null)).toBe('conflict');
         expect(await store.load(key)).toEqual({ state: next, version });
       }
     });
 
-    it('comes to what one after the other would, however two writers take turns', async () => {
+    it('gives the result of a serial order, however two writers interleave', async () => {
       const doing = fc.constantFrom('load', 'load', 'save', 'save', 'delete');
       const step = fc.record({ writer: fc.nat(1), does: doing });
       await fc.assert(
@@ -320,13 +320,13 @@ for (const { name, command, open } of KINDS) {
 }
 
 describe('openStore', () => {
-  it('tells why Redis cannot be reached, not how often it has tried', async () => {
+  it('rejects with the reason why Redis cannot be reached, not with the number of attempts', async () => {
     const { store, close } = await openStore(`redis://127.0.0.1:${await freePort()}`);
     onTestFinished(close);
     await expect(store.load('key')).rejects.toThrow(/ECONNREFUSED|ETIMEDOUT/);
   });
 
-  it.skipIf(!isInstalled('redis-server'))('asks again while Redis restarts', async () => {
+  it.skipIf(!isInstalled('redis-server'))('retries while Redis restarts', async () => {
     const server = await startRedis();
     onTestFinished(() => server.stop());
     let refusals = 2;
@@ -355,7 +355,7 @@ describe('openStore', () => {
       const version = await owner.store.save('key', 'state', null);
       await owner.close();
       const pool = new Pool({ connectionString: urlOf('postgres') });
-      // Its server may be stopped before the connection is closed.
+      // The server may stop before the connection is closed.
       pool.on('error', () => undefined);
       await pool.query('CREATE ROLE app LOGIN');
       await pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON ctxfold_states TO app');

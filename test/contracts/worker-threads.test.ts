@@ -1,5 +1,5 @@
-// What threads of Node do in the cases that the rules of src/main/offload rest on. Not a wish: a test that fails with another Node
-// says which rule to look at again. ctxfold is not used here.
+// The behaviour of Node's threads on which the rules of src/main/offload rely. Describes the actual behaviour: a test that fails
+// with another version of Node names the rule to reconsider. ctxfold is not used here.
 
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
@@ -25,7 +25,7 @@ function nested(levels: number): unknown {
   return value;
 }
 
-/** Hands a port over within a task that ends at once, and returns the other end. */
+/** Transfers a port in a task that ends at once, and returns the other end. */
 async function plantPort(
   { run }: BareThread<Task>,
   { onTestFinished }: TestContext,
@@ -42,8 +42,8 @@ describe.concurrent('a thread: messages', () => {
     expect((await settlement(run({ deed: 'nested', levels: 1_000 }))).status).toBe('fulfilled');
   });
 
-  // Rule: plans are flat, and the depth of anything ingested is capped far below; what cannot be read fails its task. It begins
-  // at some 1,900 levels on Node 20 and 1,700 on Node 24; from some 20,000 on, the thread ends with a RangeError.
+  // Rule: plans are flat, and the depth of ingested values is capped far below; an unreadable message fails its task. The limit is
+  // some 1,900 levels on Node 20 and 1,700 on Node 24; from some 20,000 on, the thread ends with a RangeError.
   test('one nested 5,000 levels is a `messageerror`, and the thread goes on', async (context) => {
     const { worker, run } = open(context);
     const undelivered = once(worker, 'messageerror');
@@ -66,7 +66,7 @@ describe.concurrent('a thread: messages', () => {
     expect(await run(THREAD_ID)).toEqual(expect.any(Number));
   });
 
-  // Rule: a session that lives in a thread is reached by a port of its own.
+  // Rule: a session that lives in a thread has its own port.
   test('a port that was sent stays with its thread after the task has ended', async (context) => {
     const thread = open(context);
     const port = await plantPort(thread, context);
@@ -86,7 +86,7 @@ describe.concurrent('a thread: its end', () => {
     expect(await reasonOf(run({ deed: 'exit' }))).toMatchObject({ message: 'exit 7' });
   });
 
-  // Rule: always a heap limit; with none it took 15 s and 4 GB.
+  // Rule: always set a heap limit; without one, this took 15 s and 4 GB.
   test('out of memory is an error with a code', async (context) => {
     const { run } = open(context, 16);
     await run(THREAD_ID);
@@ -94,7 +94,7 @@ describe.concurrent('a thread: its end', () => {
     expect(reason).toMatchObject({ code: 'ERR_WORKER_OUT_OF_MEMORY' });
   });
 
-  // Rule: every attempt has a deadline, at which its thread is stopped.
+  // Rule: every attempt has a deadline, at which its thread is terminated.
   test('it can be stopped in an endless loop', async (context) => {
     const { worker, run } = open(context);
     const looping = settlement(run({ deed: 'loop' }));
@@ -103,8 +103,8 @@ describe.concurrent('a thread: its end', () => {
     expect((await looping).status).toBe('rejected');
   });
 
-  // Rule: always a listener, for this event without one ends the process. The code of a thread catches such errors itself and
-  // leaves when its task has ended; a task that failed with its thread is tried once more.
+  // Rule: always listen, as an `error` event without a listener ends the process. The code of a thread catches such errors itself
+  // and exits when its task has ended; a task that failed with its thread is retried once.
   test.for(['throw', 'reject'])(
     'an error that no task owns (%s) ends it, with the task that happens to run',
     async (order, context) => {
