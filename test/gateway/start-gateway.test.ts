@@ -24,7 +24,7 @@ afterEach(() => world.close());
 
 describe('a gateway', () => {
   describe.each(API_TALKS)('for $name', (api) => {
-    it('passes on the very bytes while it observes', async () => {
+    it('passes on the same bytes in mode observe', async () => {
       await start();
       const messages = talk(api, 12);
       for (let end = 3; end <= messages.length; end += 2) {
@@ -35,14 +35,14 @@ describe('a gateway', () => {
       }
     });
 
-    it('sends less once it compacts, with all that stands besides the messages as it was', async () => {
+    it('sends less in mode compact, with everything besides the messages unchanged', async () => {
       await start({ mode: 'compact' });
       const messages = talk(api, length(40, 16));
       let given = 0;
       let sent = 0;
       for (let end = 3; end <= messages.length; end += 2) {
         const body = bodyOf(api, messages.slice(0, end), { metadata: { n: '1.50' } });
-        // What no parser would keep.
+        // Spelling that a parser would not preserve.
         const odd = body.replace('"1.50"', '1.50, "big": 12345678901234567890');
         await world.send(api.path, { body: odd });
         const { body: got } = world.received.at(-1)!;
@@ -58,7 +58,7 @@ describe('a gateway', () => {
     });
   });
 
-  it('passes a body that is too large, if only once it is unpacked, and one that is no JSON as they came', async () => {
+  it('passes on bodies unchanged that are too large, also only after decompression, or no JSON', async () => {
     await start({ mode: 'compact', maxBodyBytes: 50_000 });
     const [api] = API_TALKS;
     const large = bodyOf(api!, talk(api!, 60));
@@ -83,7 +83,7 @@ describe('a gateway', () => {
     { 'content-digest': 'sha-256=:a:' },
     { 'content-md5': 'a' },
     { signature: 'a=:b:' },
-  ])('edits nothing that is signed: %o', async (headers) => {
+  ])('edits no signed request: %o', async (headers) => {
     await start({ mode: 'compact' });
     const [api] = API_TALKS;
     const body = bodyOf(api!, talk(api!, 24));
@@ -93,7 +93,7 @@ describe('a gateway', () => {
     expect(world.received[1]!.body.toString()).toBe(body);
   });
 
-  it("compacts conversations by Ollama's own API, whose calls have no ids", async () => {
+  it("compacts conversations of Ollama's own API, whose calls have no ids", async () => {
     await start({ mode: 'compact', upstreams: { ollama: 'http://127.0.0.1:1' } });
     const other = await gatewayWorld({ mode: 'compact', upstreams: { ollama: world.upstreamUrl } });
     const text = Array.from({ length: 80 }, (_, at) => `line ${at} of the file`).join('\n');
@@ -118,7 +118,7 @@ describe('a gateway', () => {
     expect(roles.join(' ')).toMatch(/^user(?: assistant tool)+$/);
   });
 
-  it('takes what its OpenAPI page describes, and nothing else', async () => {
+  it('accepts the requests that its OpenAPI page describes, and no others', async () => {
     await start();
     const { body: page } = await world.send('/ctxfold/openapi.json', { method: 'GET' });
     const { components } = JSON.parse(page.toString()) as {
@@ -170,7 +170,7 @@ describe('a gateway', () => {
     ['/v1', '/messages', '/v1/messages'],
     ['/v1', '/v1/messages', '/v1/messages'],
     ['/own', '/messages', '/own/messages'],
-  ])('asks an Anthropic at %j for %s by %s', async (base, path, asked) => {
+  ])('sends to the Anthropic upstream %j a request for %s as %s', async (base, path, asked) => {
     await start();
     const upstreams = { anthropic: `${world.upstreamUrl}${base}` };
     const other = await startGateway({ engine: 'inline', upstreams });
@@ -179,7 +179,7 @@ describe('a gateway', () => {
     expect(world.received.at(-1)!.url).toBe(`${asked}?beta=true`);
   });
 
-  it('reaches an upstream through a proxy where Node can, unless it is exempt', async () => {
+  it('reaches an upstream through a proxy if Node can, unless it is exempt', async () => {
     const asked: (string | undefined)[] = [];
     const proxy = createServer().on('connect', ({ url }, socket: Duplex) => {
       asked.push(url);
@@ -195,7 +195,7 @@ describe('a gateway', () => {
     await new Promise((resolve) => proxy.close(resolve));
   });
 
-  it('sends nothing but to its upstreams, and says so', async () => {
+  it('sends requests only to its upstreams, and says so', async () => {
     await start();
     for (const path of ['http://example.com/v1/messages', '/../etc', '/openai/..%2f..%2fx']) {
       const { port } = new URL(world.gateway.url);
@@ -211,7 +211,7 @@ describe('a gateway', () => {
     expect(world.received).toEqual([]);
   });
 
-  it('refuses names that were led to this address, and pages of other sites', async () => {
+  it('refuses host names that resolve to its address, and pages of other sites', async () => {
     await start();
     const asked = [
       { host: 'evil.example' },
@@ -247,14 +247,14 @@ describe('a gateway', () => {
     expect(JSON.stringify(world.received.map(({ rawHeaders }) => rawHeaders))).not.toContain(token);
   });
 
-  it('answers with an error of its own when an upstream cannot be reached', async () => {
+  it('answers with its own error when an upstream cannot be reached', async () => {
     await start({ upstreams: { anthropic: 'http://127.0.0.1:1' } });
     const { status, body } = await world.send('/v1/messages', { body: '{}' });
     expect(status).toBe(502);
     expect(JSON.parse(body.toString())).toMatchObject({ error: { type: 'ctxfold_gateway_error' } });
   });
 
-  it('shares conversations with others by a store, and sends what one that never ends would', async () => {
+  it('shares conversations with other gateways through a store, and sends what a single gateway would', async () => {
     const store = await mkdtemp(join(tmpdir(), 'ctxfold-gateways-'));
     const [api] = API_TALKS;
     const messages = talk(api!, length(30, 12));
@@ -276,7 +276,7 @@ describe('a gateway', () => {
       const got = await sentBy(fleet, 'a');
       const differing = got.flatMap((body, turn) => (body === expected[turn] ? [] : [turn]));
       expect(differing).toEqual([]);
-      // Another user's is another conversation, whatever it says.
+      // For another user it is another conversation, whatever its content.
       await sentBy(fleet, 'b');
       expect(await readdir(store)).toHaveLength(2);
     } finally {

@@ -12,7 +12,7 @@ import { runs } from '../../support/scale.js';
 const json = fc.json({ maxDepth: 4 });
 
 describe('skipValue', () => {
-  it('ends where a value ends, whatever follows', () => {
+  it('stops at the end of a value, whatever follows', () => {
     fc.assert(
       fc.property(json, fc.constantFrom(',', ']', '}', ' ,1', '\n]'), (text, rest) => {
         const bytes = Buffer.from(text);
@@ -22,7 +22,7 @@ describe('skipValue', () => {
     );
   });
 
-  it('ends on any bytes, and throws nothing but that they are no JSON', () => {
+  it('terminates for any bytes, and throws only the error for invalid JSON', () => {
     const bytes = fc.array(fc.constantFrom(...Buffer.from('[]{}",:\\ 1a')), { maxLength: 60 });
     fc.assert(
       fc.property(bytes, (given) => {
@@ -44,7 +44,7 @@ describe('skipValue', () => {
 });
 
 describe('readElements', () => {
-  it('finds what JSON.parse finds, from wherever it goes on', () => {
+  it('finds the elements that JSON.parse finds, from any position', () => {
     fc.assert(
       fc.property(fc.array(json, { maxLength: 6 }), fc.nat(6), (texts, known) => {
         const bytes = Buffer.from(`[ ${texts.join(' ,')}\n]`);
@@ -63,7 +63,7 @@ describe('readElements', () => {
 });
 
 describe('commonPrefixLength', () => {
-  it('is what comparing byte by byte finds', () => {
+  it('equals the result of a comparison byte by byte', () => {
     const bytes = fc.tuple(
       fc.constantFrom(0, 10, 65_530, 131_072),
       fc.uint8Array({ maxLength: 20 }),

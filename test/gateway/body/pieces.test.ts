@@ -33,7 +33,7 @@ const message = fc.record({
   role: fc.constantFrom('user', 'assistant'),
   content: fc.array(part, { minLength: 1, maxLength: 4 }),
 });
-/** What becomes of a message: it stays, it goes, its first part goes, or a text in its last part is another one. */
+/** The edit of a message: kept, removed, without its first part, or with another text in its last part. */
 const fate = fc.constantFrom('stays', 'stays', 'goes', 'loses', 'changes', 'written');
 
 function edited(of: Message, fate: string): Message[] {
@@ -62,7 +62,7 @@ function listOf(body: string): ListInBody {
 }
 
 describe('piecesOf', () => {
-  it('makes a body of the edited messages in which nothing else is another byte', () => {
+  it('makes a body of the edited messages in which no other byte differs', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(message, fate), { maxLength: 8 }),
@@ -109,7 +109,7 @@ describe('piecesOf', () => {
               const from = list.elements[place]!;
               expect(written).toBe(list.bytes.toString('utf8', from.start, from.end));
             } else if (of.content.length > 0) {
-              // Of an edited message every number is as it was spelled.
+              // Numbers in an edited message keep their spelling.
               const origin = messages.find(
                 ({ content }) => content.at(-1)!.id === of.content.at(-1)!.id,
               )!;
@@ -126,7 +126,7 @@ describe('piecesOf', () => {
     );
   });
 
-  it('writes what an edit has made of a message once', () => {
+  it('serializes an edited message once', () => {
     const list = listOf(
       '{"messages":[{"n":2},{"role":"user","n":1.0,"content":[{"id":"a"},{"id":"b"}]}]}',
     );
@@ -143,7 +143,7 @@ describe('piecesOf', () => {
     expect(write()).toBe(text);
   });
 
-  it('makes the same body from how the conversation was sent before, however it has gone on', () => {
+  it('makes the same body by reuse of the last request, however the conversation continues', () => {
     const then = fc.tuple(message, fate, fate, fc.boolean());
     fc.assert(
       fc.property(fc.array(then, { maxLength: 8 }), fc.nat(8), fc.nat(), (drawn, length, seed) => {

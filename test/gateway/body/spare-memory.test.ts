@@ -4,7 +4,7 @@ import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 
 const KILOBYTE = 1024;
 
-/** Memory that was made ready is longer than what was asked for. */
+/** Prepared memory is longer than requested. */
 async function takeReady(memory: SpareMemory, bytes: number): Promise<Buffer> {
   memory.prepare(bytes);
   for (let turn = 0; turn < 1_000; turn += 1) {
@@ -16,7 +16,7 @@ async function takeReady(memory: SpareMemory, bytes: number): Promise<Buffer> {
 }
 
 describe('SpareMemory', () => {
-  it('has memory for a longer body ready, and gives it out once', async () => {
+  it('prepares memory for a longer body, and returns it once', async () => {
     const memory = new SpareMemory();
 
     const first = await takeReady(memory, 100 * KILOBYTE);
@@ -29,7 +29,7 @@ describe('SpareMemory', () => {
     expect(second.every((byte) => byte === 0)).toBe(true);
   });
 
-  it('gives no memory to a body that is too long or much too short for it', async () => {
+  it('returns no prepared memory for a body that is too long or much too short', async () => {
     const memory = new SpareMemory();
     const { length } = await takeReady(memory, 100 * KILOBYTE);
     memory.prepare(100 * KILOBYTE);

@@ -1,5 +1,5 @@
-// Conversations with a model that binds its reasoning to what stands before it, and that are sent otherwise from some call on: no
-// request may hold reasoning that was made from other texts.
+// Conversations with a model that binds reasoning to its prefix, which are compacted or not compacted from some call on: no request
+// may hold reasoning with another prefix.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,15 +18,15 @@ const CALLS = 20;
 const CALLS_OF_TURN = 10;
 
 interface Played {
-  /** Calls that the provider would have refused. */
+  /** Calls that the provider would refuse. */
   readonly refused: number[];
-  /** Whether a call had fewer bytes than it was given. */
+  /** Whether a call was sent with fewer bytes than given. */
   readonly edited: boolean[];
-  /** Blocks of reasoning in each call. */
+  /** Number of reasoning blocks in each call. */
   readonly reasoning: number[];
 }
 
-/** Plays calls of which each reads nearly what another one has read; `send` says how each is sent. */
+/** Plays calls with nearly equal results; `send` sends each. */
 async function play(
   world: GatewayWorld,
   send: (call: number, body: string) => ReturnType<GatewayWorld['send']>,
@@ -53,7 +53,7 @@ async function play(
       ...{ tools: [{ name: 'read_file' }], messages },
     });
     let { headers } = await send(call, body);
-    // As an agent does whose user says that it should go on.
+    // Like an agent whose user tells it to continue.
     while (headers['x-seal'] === undefined) {
       if (played.refused.length > CALLS) return played;
       await delay(20);
@@ -90,7 +90,7 @@ async function worldWith(options: GatewayOptions): Promise<GatewayWorld> {
 const switchTo = (world: GatewayWorld, mode: GatewayMode): ReturnType<GatewayWorld['send']> =>
   world.send('/ctxfold/mode', { body: JSON.stringify({ mode }) });
 
-/** Waits until the gateway has read so many calls. */
+/** Waits until the gateway has read `calls` calls. */
 async function hasRead(world: GatewayWorld, calls: number): Promise<void> {
   const read = async (): Promise<unknown> => {
     const { body } = await world.send('/ctxfold/state', { method: 'GET' });
@@ -100,15 +100,15 @@ async function hasRead(world: GatewayWorld, calls: number): Promise<void> {
   await expect.poll(read).toBe(calls);
 }
 
-describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {
+describe.each(SWITCHES)('after %d unedited calls', (calls) => {
   const isCompacted = (played: Played): void => {
     expect(played.refused).toEqual([]);
     expect(played.edited.slice(calls)).toEqual(Array.from({ length: CALLS - calls }, () => true));
-    // That of the calls that are compacted stays.
+    // The reasoning of compacted calls stays.
     expect(played.reasoning.at(-1)).toBeGreaterThanOrEqual(CALLS - calls - CALLS_OF_TURN);
   };
 
-  it('a conversation that was observed is compacted', async () => {
+  it('an observed conversation is compacted', async () => {
     const world = await worldWith({ mode: 'observe' });
     const played = await play(world, async (call, body) => {
       if (call === calls) {
@@ -120,7 +120,7 @@ describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {
     isCompacted(played);
   });
 
-  it('a side call of one that was observed leaves as it came, until a call is compacted', async () => {
+  it('a side call of an observed conversation is sent unchanged until a call is compacted', async () => {
     const world = await worldWith({ mode: 'observe' });
     const { refused } = await play(world, async (call, body) => {
       if (call === calls) {
@@ -135,7 +135,7 @@ describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {
     expect(refused).toEqual([]);
   });
 
-  it('a conversation that was compacted stays so where the gateway observes, and others do not', async () => {
+  it('a compacted conversation stays compacted when the gateway switches to observe, unlike others', async () => {
     const world = await worldWith({ mode: 'compact' });
     const played = await play(world, async (call, body) => {
       if (call === calls) await switchTo(world, 'observe');
@@ -157,7 +157,7 @@ describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {
     expect(others.edited).not.toContain(true);
   });
 
-  it('a conversation that the gateway has not seen is compacted', async () => {
+  it('a conversation that is new to the gateway is compacted', async () => {
     const world = await worldWith({ mode: 'compact' });
     const played = await play(world, (call, body) =>
       call < calls
@@ -168,7 +168,7 @@ describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {
   });
 });
 
-it('leaves reasoning out once the provider has refused it, where another gateway might have edited', async () => {
+it('an engine removes refused reasoning, where another gateway may have edited', async () => {
   const store = mkdtempSync(join(tmpdir(), 'ctxfold-bound-'));
   onTestFinished(() => rmSync(store, { recursive: true, force: true }));
   const world = await worldWith({ mode: 'compact', store });
@@ -180,14 +180,14 @@ it('leaves reasoning out once the provider has refused it, where another gateway
 });
 
 it.each(SWITCHES)(
-  'leaves no reasoning from before %d calls in again where the last message is another one',
+  'an engine does not restore reasoning from before call %d when the last message changes',
   async (calls) => {
     const world = await worldWith({ mode: 'compact' });
     const { refused } = await play(world, async (call, body) => {
       if (call < calls) return world.sendDirectly('/v1/messages', { body });
       const given = JSON.parse(body) as { messages: { content: object[] }[] };
       const [last] = given.messages.slice(-1);
-      // As Claude Code does that is to summarize.
+      // Like Claude Code before a summary.
       if (call === CALLS - 1 && Array.isArray(last!.content)) {
         last!.content.push({ type: 'text', text: 'summarize' });
         await world.send('/v1/messages', { body: JSON.stringify(given) });
@@ -198,7 +198,7 @@ it.each(SWITCHES)(
   },
 );
 
-it('says what to do where a gateway that is started anew observes what another one has compacted', async () => {
+it('a restarted gateway says what to do if it observes a conversation that another one compacted', async () => {
   const worlds = [await worldWith({ mode: 'compact' }), await worldWith({ mode: 'observe' })];
   const { refused } = await play(worlds[0]!, async (call, body) => {
     worlds[1]!.answer = worlds[0]!.answer;
@@ -209,7 +209,7 @@ it('says what to do where a gateway that is started anew observes what another o
   expect(body.toString()).toContain('in mode compact they go on');
 });
 
-it('keeps the reasoning of a conversation that it has seen from the start', async () => {
+it('an engine keeps the reasoning of a conversation that it has seen from the start', async () => {
   const world = await worldWith({ mode: 'compact' });
   const played = await play(world, (_, body) => world.send('/v1/messages', { body }));
   expect(played.refused).toEqual([]);

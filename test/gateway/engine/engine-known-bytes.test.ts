@@ -7,7 +7,7 @@ import type { ApiTalk } from '../../support/api-talks.js';
 import { messy, seeded } from '../../support/messy-json.js';
 import { runs } from '../../support/scale.js';
 
-/** What comes between two calls: more messages, or one that was there and is now spelled another way, or says another thing. */
+/** A change between two calls: more messages, or an earlier one with another JSON spelling or another text. */
 const step = fc.record({
   more: fc.integer({ min: 1, max: 9 }),
   at: fc.nat(),
@@ -22,8 +22,8 @@ function textOf({ body }: EngineAnswer): string | undefined {
   return body === undefined ? undefined : Buffer.from(body).toString();
 }
 
-describe('an engine that knows what a body begins with', () => {
-  it('answers with the bytes of one that reads each body from its start', async () => {
+describe('an engine that recognizes the first bytes of a body', () => {
+  it('answers with the same bytes as one that reads each body from its start', async () => {
     let edited = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -38,13 +38,13 @@ describe('an engine that knows what a body begins with', () => {
           const texts: string[] = [];
           let isRespelled = false;
           for (const [call, { more, at, becomes }] of steps.entries()) {
-            // Most are near the end: what is known there makes no other conversation of it.
+            // Mostly near the end, where a change does not start another conversation.
             const place = Math.max(0, texts.length - 1 - (at % 4));
             if (texts.length > 0 && becomes === 'respelled') {
               texts[place] = messy(JSON.parse(texts[place]!), random);
               isRespelled = true;
             } else if (texts.length > 0 && becomes === 'changed') {
-              // Near its end, where a little too much that is taken for known would hide it; it stays JSON.
+              // Near its end, where a known prefix that is slightly too long would hide the change; it stays valid JSON.
               texts[place] = texts[place]!.replace(/(.*)(?<!\\)n(?!ull)/s, '$1m');
             }
             texts.push(
@@ -57,7 +57,7 @@ describe('an engine that knows what a body begins with', () => {
                 scope: 'one',
               });
             const fast = await ask(knowing, '');
-            // No byte of the list stands where it stood before.
+            // Every byte of the list is at another offset than before.
             const slow = await ask(reading, call % 2 === 0 ? ' ' : '\n');
             expect({ ...fast, body: undefined }).toEqual({ ...slow, body: undefined });
             const [a, b] = [textOf(fast), textOf(slow)];

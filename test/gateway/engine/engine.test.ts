@@ -30,7 +30,7 @@ function ask(
   });
 }
 
-/** Sends a talk call by call; returns the ids of the lines that it went through. */
+/** Sends a conversation call by call; returns the id of each call's conversation. */
 async function lines(
   api: ApiTalk,
   calls: readonly (readonly object[])[],
@@ -45,7 +45,7 @@ const steps = (messages: readonly object[]): (readonly object[])[] =>
   messages.flatMap((_, at) => (at % 2 === 0 && at > 0 ? [messages.slice(0, at + 1)] : []));
 
 describe.each(API_TALKS)('an engine, for $name', (api) => {
-  it('learns from a usage once, and from none where an answer was cut off before it', async () => {
+  it('learns from a usage once, and not from a call whose answer was cut off before the usage', async () => {
     const learned = vi.spyOn(Session.prototype, 'reportUsage');
     onTestFinished(() => learned.mockRestore());
     const calls = steps(talk(api, 4));
@@ -53,18 +53,18 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     const usage = { cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 1 };
     engine.report(conversation!, { ...usage, inputTokens: 1_000 });
     for (const messages of calls.slice(1)) await ask(api, messages);
-    // The answer to the first call ends after the others have begun.
+    // The answer to the first call ends after the other calls have begun.
     engine.report(conversation!, { ...usage, inputTokens: 1_000 });
     expect(learned).toHaveBeenCalledTimes(1);
   });
 
-  it('takes the calls of a conversation for one', async () => {
+  it('attributes the calls of a conversation to one', async () => {
     const ids = await lines(api, steps(talk(api, 4)));
     expect(new Set(ids).size).toBe(1);
     expect(ids[0]).toMatch(new RegExp(`^${api.name}-[0-9a-f]{16}$`));
   });
 
-  it('compacts more conversations at a time than it keeps', async () => {
+  it('compacts more conversations concurrently than it keeps', async () => {
     const small = await createEngine({ maxConversations: 1, workspaceRoot: '/w' });
     onTestFinished(() => small.close());
     const compact = (name: string, steps: number): Promise<EngineAnswer> => {
@@ -77,7 +77,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(answers.map(({ conversation }) => conversation?.name)).toEqual(['first', 'second']);
   });
 
-  it('goes on when the message at the end is another one in each call', async () => {
+  it('continues a conversation when the message at the end differs in each call', async () => {
     const calls = steps(talk(api, 4)).map((messages, at) => [
       ...messages,
       api.user(`it is ${at} o'clock`),
@@ -85,7 +85,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(new Set(await lines(api, calls)).size).toBe(1);
   });
 
-  it('tells apart sub-agents of one name, and goes on with each', async () => {
+  it('distinguishes sub-agents of one name, and continues each', async () => {
     const main = steps([api.user('first'), ...talk(api, 3)]);
     const sub = steps([api.user('look into it'), ...talk(api, 3)]);
     const ids = await lines(
@@ -98,7 +98,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('tells apart conversations of two names, users or upstreams that begin alike', async () => {
+  it('distinguishes conversations of different names, users or upstreams that begin alike', async () => {
     const calls = steps(talk(api, 2));
     const [one] = await lines(api, calls, { name: 'a' });
     const [two] = await lines(api, calls, { name: 'b' });
@@ -106,7 +106,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(new Set([one, two, three]).size).toBe(3);
   });
 
-  it('begins another one quietly when the host puts a summary in the place of everything', async () => {
+  it('starts another conversation without a warning when the host replaces everything by a summary', async () => {
     const calls = steps(talk(api, 3));
     const summary = [
       api.user('what was so far: all is well'),
@@ -124,7 +124,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(answers.at(-1)!.conversation!.isNew).toBe(false);
   });
 
-  it('goes on when the host summarizes or clears what was before the end, and keeps what it has pruned', async () => {
+  it('continues when the host summarizes or clears older messages, and keeps its edits', async () => {
     const messages = talk(api, 20);
     const calls = steps(messages);
     const kept = messages.slice(-24);
@@ -149,12 +149,12 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(other.conversation?.isNew).toBe(true);
   });
 
-  it('goes on when the host writes all of it in another way, and lets all go that is stale, as no cache holds it', async () => {
+  it('continues when the host rewrites all messages, and removes everything stale, as no cache holds them', async () => {
     const messages = talk(api, 8);
     const calls = steps(messages);
     const [id] = await lines(api, calls, { name: 'session' });
     const before = (await ask(api, messages, { name: 'session' })).conversation!;
-    // As hosts do that leave out what they do not need when they take a session up again.
+    // Like hosts that omit fields when they resume a session.
     const other = messages.map((message) => ({ ...message, note: 'kept' }));
     const list = [...other, api.answer('well'), api.user('and on')];
     const { conversation, editedBytes = Infinity } = await ask(api, list, { name: 'session' });
@@ -163,7 +163,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(conversation!.costs.rewrites).toBe(before.costs.rewrites);
     const read = (of: typeof before): readonly number[] =>
       [of.costs, of.costs.uncompacted].map(({ cacheReadTokens }) => cacheReadTokens);
-    // To the readers of the other APIs it is the same content, which a cache may still hold.
+    // The readers of the other APIs read the same content, which a cache may still hold.
     if (api.name === 'anthropic') expect(read(conversation!)).toEqual(read(before));
     const another = other.map((message, at) =>
       at < messages.length - 2 ? message : api.user('a'),
@@ -171,7 +171,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect((await ask(api, another, { name: 'session' })).conversation?.isNew).toBe(true);
   });
 
-  it('passes side calls, and requests whose history the provider keeps', async () => {
+  it('passes on side calls, and requests whose history the provider keeps', async () => {
     const messages = talk(api, 3);
     expect((await ask(api, messages, { besides: { tools: [] } })).outcome).toBe('passed');
     expect((await ask(api, messages, { passes: 'a side call, title' })).outcome).toBe('passed');
@@ -186,7 +186,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect([outcome, reason]).toEqual(['passed', 'the provider keeps the history']);
   });
 
-  it('tells of each edit without what it took, and gives that to who asks', async () => {
+  it('reports each edit without the removed content, and returns that on request', async () => {
     const messages = talk(api, 30);
     const edits = [];
     let id = '';
@@ -212,7 +212,7 @@ describe('an engine', () => {
     return copy;
   };
 
-  it('does not mind marks of the cache that move', async () => {
+  it('ignores moving cache marks', async () => {
     const calls = steps(talk(anthropic!, 4)).map((messages) => [
       ...messages.slice(0, -1),
       mark(messages.at(-1)!),
@@ -220,7 +220,7 @@ describe('an engine', () => {
     expect(new Set(await lines(anthropic!, calls)).size).toBe(1);
   });
 
-  it('gives a conversation one id in all gateways of a store, wherever its marks are', async () => {
+  it('gives a conversation the same id in all gateways with one store, wherever its cache marks are', async () => {
     const [first, ...rest] = talk(anthropic!, 2);
     const store = mkdtempSync(join(tmpdir(), 'ctxfold-states-'));
     const ids: (string | undefined)[] = [];
@@ -235,7 +235,7 @@ describe('an engine', () => {
     expect(ids[0]).toMatch(/-[0-9a-f]{32}$/);
   });
 
-  it('says that states are not kept, once and without content', async () => {
+  it('reports once that states cannot be saved, without content', async () => {
     const store = join(mkdtempSync(join(tmpdir(), 'ctxfold-states-')), 'file');
     writeFileSync(store, 'no directory');
     const one = await createEngine({ maxConversations: 8, store });
@@ -252,7 +252,7 @@ describe('an engine', () => {
     ]);
   });
 
-  it('reads the names that hosts put beside the messages', async () => {
+  it('reads the names that hosts send beside the messages', async () => {
     const id = '0b6e8a52-7c6b-4a5e-9a53-0d1b8f5a1c22';
     const nameOf = async (api: ApiTalk, besides: object): Promise<string | undefined> =>
       (await ask(api, talk(api, 2), { besides })).conversation?.name;
@@ -261,13 +261,13 @@ describe('an engine', () => {
     expect(await nameOf(anthropic!, { metadata: { user_id: user } })).toBe(id);
     const newer = JSON.stringify({ account_uuid: id.replace('0b', '99'), session_id: id });
     expect(await nameOf(anthropic!, { metadata: { user_id: newer } })).toBe(id);
-    // A name may be the address of somebody.
+    // A name may be an email address.
     expect(await nameOf(anthropic!, { metadata: { user_id: 'me@example.com' } })).toMatch(
       /^[0-9a-f]{16}$/,
     );
   });
 
-  it('sends what was compacted before, and says why, when nothing makes the messages fit', async () => {
+  it('sends what was compacted before, and says why, when the messages cannot be made to fit', async () => {
     const small = await createEngine({ maxConversations: 8, contextLimit: 3_000 });
     onTestFinished(() => small.close());
     const messages = talk(chat!, 30);
@@ -286,7 +286,7 @@ describe('an engine', () => {
     ]);
   });
 
-  it('tells of a compression by its strategy, and by about how much it has saved', async () => {
+  it('reports a compression with its strategy and the approximate saving', async () => {
     const small = await createEngine({ maxConversations: 8, contextLimit: 3_000 });
     onTestFinished(() => small.close());
     const turn = [chat!.user('go on'), chat!.answer('a word '.repeat(100))];
@@ -297,7 +297,7 @@ describe('an engine', () => {
     expect(edits[0]?.after).toBeLessThan(edits[0]!.before / 2);
   });
 
-  it('passes the compactions of Codex', async () => {
+  it('passes on the compactions of Codex', async () => {
     const messages = [...talk(responses!, 3), { type: 'compaction_trigger' }];
     expect((await ask(responses!, messages)).reason).toBe('a compaction by the provider');
   });
@@ -310,7 +310,7 @@ describe('an engine', () => {
     '{"messages":[]}',
     '{"messages":[{"role":"user"}],"messages":[{}],"tools":[{}]}',
     '\u{feff}{}',
-  ])('leaves %j alone', async (text) => {
+  ])('passes on the body %j', async (text) => {
     const { outcome, body } = await engine.compact({
       api: 'chat',
       body: Buffer.from(text),
@@ -320,7 +320,7 @@ describe('an engine', () => {
     expect(body).toBeUndefined();
   });
 
-  it('leaves alone what is no UTF-8', async () => {
+  it('passes on a body that is no UTF-8', async () => {
     const body = Buffer.from(
       bodyOf(chat!, talk(chat!, 30)).replaceAll('line', 'l\u00e9ne'),
       'latin1',
@@ -330,7 +330,7 @@ describe('an engine', () => {
     });
   });
 
-  it('compacts a conversation that comes back after others took its place', async () => {
+  it('compacts a conversation again that was evicted by others', async () => {
     const [api, other] = [API_TALKS[2]!, API_TALKS[0]!];
     const small = await createEngine({ maxConversations: 2, workspaceRoot: '/w' });
     const send = (of: ApiTalk, messages: readonly object[]): Promise<EngineAnswer> =>
@@ -344,7 +344,7 @@ describe('an engine', () => {
     await small.close();
   });
 
-  it('counts what a request holds beside its messages towards the window', async () => {
+  it('counts the tools and system texts of a request towards the window', async () => {
     const words = 'What was said of it then. '.repeat(80);
     const messages = Array.from({ length: 27 }, (_, at) => ({
       role: at % 2 === 0 ? 'user' : 'assistant',
@@ -364,7 +364,7 @@ describe('an engine', () => {
     expect(many).toBeLessThan(20_000 - 35_000 / 5);
   });
 
-  it('makes no body of a request that is only observed, and says how long it would be', async () => {
+  it('writes no body for an observed request, and reports its length', async () => {
     const [api] = API_TALKS;
     const messages = talk(api!, 9);
     const { body, editedBytes, ...compacted } = await ask(api!, messages);
@@ -378,7 +378,7 @@ describe('an engine', () => {
     await other.close();
   });
 
-  it('knows the model that stands beside a request in a wrapper', async () => {
+  it('reads the model beside a wrapped request', async () => {
     const contents = talk(API_TALKS[3]!, 3);
     const request = { contents, session_id: 'abc', tools: [{ functionDeclarations: [] }] };
     const body = Buffer.from(JSON.stringify({ model: 'gemini-2.5-pro', project: 'p', request }));
@@ -390,7 +390,7 @@ describe('an engine', () => {
     });
   });
 
-  it('keeps the text of messages of no conversation where nothing is edited', async () => {
+  it('returns one-off messages byte for byte if nothing is edited', async () => {
     const odd = '{"id":12345678901234567890,"large":1e400,"zero":-0,"one":1.0,"a":1,"a":2}';
     const deep = '['.repeat(50_000) + ']'.repeat(50_000);
     for (const input of [odd, deep]) {
@@ -402,7 +402,7 @@ describe('an engine', () => {
     }
   });
 
-  it('compacts messages of no conversation, in all formats', async () => {
+  it('compacts one-off messages in all formats', async () => {
     for (const api of API_TALKS) {
       const messages = talk(api, 20);
       const body = Buffer.from(JSON.stringify({ format: api.name, messages, model: 'gpt-5.5' }));
@@ -420,7 +420,7 @@ describe('an engine', () => {
     }
   });
 
-  it('keeps messages of no conversation within the window that is given with them', async () => {
+  it('makes one-off messages fit the given window', async () => {
     const [api] = API_TALKS;
     const messages = talk(api!, 20);
     const sizes = [undefined, null, 600].map(async (contextLimit) => {
@@ -447,12 +447,12 @@ describe('an engine', () => {
     ],
     ['{"input":[],"model":1}', 'expected "model" to be a string.'],
     ['{"input":[],"contextLimit":0}', 'expected "contextLimit" to be a number of tokens.'],
-  ])('says what is wrong with %s', async (body, message) => {
+  ])('names the error in %s', async (body, message) => {
     const { status, body: said } = await engine.compactOnce(Buffer.from(body));
     expect([status, Buffer.from(said).toString()]).toEqual([400, message]);
   });
 
-  it('gives messages back as they came when compacting them fails', async () => {
+  it('returns one-off messages unchanged when compaction fails', async () => {
     const body = Buffer.from('{"format":"chat","messages":[{"role":"tool"}]}');
     const { status, body: said } = await engine.compactOnce(body);
     expect(status).toBe(200);

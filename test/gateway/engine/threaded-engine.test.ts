@@ -5,7 +5,7 @@ import { ThreadedEngine } from '../../../src/gateway/engine/threaded-engine.js';
 
 const threads = vi.hoisted((): SilentThread[] => []);
 
-/** A thread that takes every message and never answers. */
+/** A thread that accepts every message and never answers. */
 class SilentThread extends EventEmitter {
   readonly terminate = vi.fn(() => this.emit('exit', 1));
   readonly postMessage = vi.fn<(question: EngineQuestion) => void>();
@@ -21,7 +21,7 @@ vi.mock('node:worker_threads', () => ({
   },
 }));
 
-// By the timers that tests replace.
+// Uses the timers that tests replace.
 vi.mock('node:timers/promises', () => ({
   setTimeout: (ms: number) => new Promise((resolve) => setTimeout(resolve, ms)),
 }));
@@ -36,7 +36,7 @@ afterEach(() => {
 });
 
 describe('a thread that does not answer', () => {
-  it('is replaced, also if it has replaced another one', async () => {
+  it('is replaced, also if it is a replacement itself', async () => {
     const engine = new ThreadedEngine({ maxConversations: 1 });
     const ask = (): Promise<unknown> =>
       engine.compact({ api: 'chat', body: new Uint8Array(), scope: 'one' });
@@ -52,7 +52,7 @@ describe('a thread that does not answer', () => {
     await engine.close();
   });
 
-  it('is ended in the end', async () => {
+  it('is terminated after its deadline', async () => {
     const engine = new ThreadedEngine({ maxConversations: 1 });
     engine.reportRefusal('no', 'm', undefined);
     const closed = engine.close();
@@ -63,7 +63,7 @@ describe('a thread that does not answer', () => {
 });
 
 describe('an engine that closes', () => {
-  it('ends its thread once that has written what it has to', async () => {
+  it('ends its thread once that has saved its state', async () => {
     const engine = new ThreadedEngine({ maxConversations: 1 });
     engine.reportRefusal('no', 'm', undefined);
     const closed = engine.close();

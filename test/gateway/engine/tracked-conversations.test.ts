@@ -6,7 +6,7 @@ import { stepsOfMaps } from '../../support/steps-of-maps.js';
 
 const conversations = new TrackedConversations(8, false, () => undefined);
 
-/** Takes a body in; returns how many of its messages were known, as the objects that they were. */
+/** Reads a body; returns how many of its messages were recognized, which keep their objects. */
 function take(texts: readonly string[], scope: string = 'one', before: string = ''): number {
   const bytes = Buffer.from(`{${before}"messages":[${texts.join(',')}]}`);
   const start = findList(bytes, ['messages'])!;
@@ -27,7 +27,7 @@ function take(texts: readonly string[], scope: string = 'one', before: string = 
 const user = (content: string): string => JSON.stringify({ role: 'user', content });
 
 describe('TrackedConversations', () => {
-  it('knows what a body begins with, in whichever of the lines of its scope that came', () => {
+  it('recognizes the known beginning of a body, from any conversation of its scope', () => {
     const [one, other] = [[user('make it work')], [user('make it walk'), user('on')]];
     expect([take(one), take(other)]).toEqual([0, 0]);
     for (let turn = 0; turn < 4; turn += 1) {
@@ -37,13 +37,13 @@ describe('TrackedConversations', () => {
       expect(take(other)).toBe(2);
     }
     expect(take(one, 'another')).toBe(0);
-    // The list stands elsewhere in the body.
+    // The list has another offset in the body.
     expect(take(one, 'one', '"more":1,')).toBe(one.length);
     expect(take([user('make it wow'), ...one.slice(1)])).toBe(0);
     expect(take([...one.slice(0, 3), user('another'), ...one.slice(4)])).toBe(3);
   });
 
-  it('goes through none of the other conversations for one that goes on', async () => {
+  it('visits no other conversations for one that continues', async () => {
     const evicted: string[] = [];
     const known = new TrackedConversations(1_000, false, ({ id }) => evicted.push(id));
     const come = (texts: readonly string[]): string => {
@@ -66,7 +66,7 @@ describe('TrackedConversations', () => {
     expect(evicted).toEqual([ids[0]]);
   });
 
-  it('keeps no more bytes of bodies than it may, whatever is sent in their place', () => {
+  it('keeps bytes of bodies up to its limit, whatever replaces them', () => {
     const evicted: string[] = [];
     const known = new TrackedConversations(1_000, false, ({ id }) => evicted.push(id));
     const small = Buffer.from(`{"messages":[${user('x')}]}`);
@@ -83,7 +83,7 @@ describe('TrackedConversations', () => {
       return conversation;
     };
     const [first, second] = ['a', 'b', 'c'].map(come);
-    // Each time the same conversation: nothing is counted twice.
+    // The same conversation each time: nothing is counted twice.
     for (let turn = 0; turn < 3; turn += 1) come('b');
     expect(evicted).toEqual([]);
     known.noteSent(second!, { text: body } as never);
@@ -94,7 +94,7 @@ describe('TrackedConversations', () => {
     expect(evicted).toEqual([first!.id]);
   });
 
-  it('goes on with a conversation whose texts were written as parts while they had a mark', () => {
+  it('continues a conversation whose texts were sent as parts while they had a cache mark', () => {
     const known = new TrackedConversations(8, false, () => undefined);
     const come = (messages: readonly object[]): boolean => {
       const bytes = Buffer.from(JSON.stringify({ messages }));
@@ -115,7 +115,7 @@ describe('TrackedConversations', () => {
     expect(come([text('make it walk'), text('done', 'assistant'), marked('on')])).toBe(true);
   });
 
-  it('knows a conversation that its host has written anew by its calls, and by the words that it begins with', () => {
+  it('recognizes a conversation that its host has rewritten by its calls and its first words', () => {
     const known = new TrackedConversations(8, false, () => undefined);
     const come = (messages: readonly object[]): string => {
       const bytes = Buffer.from(JSON.stringify({ messages }));
@@ -141,12 +141,12 @@ describe('TrackedConversations', () => {
     const [one, other] = [talk('make it work', 4, {}), talk('make it walk', 4, {})];
     const id = come(one);
     expect(come(talk('make it work', 6, { reasoning: 'anew' }))).toBe(id);
-    // Models that number their calls from the first on make the same ones.
+    // Models that number their calls make the same ids in every conversation.
     expect(come(other)).not.toBe(id);
     expect(come(talk('make it work', 7, { reasoning: 'again' }))).toBe(id);
   });
 
-  it('knows nothing of a list that is empty', () => {
+  it('recognizes nothing in an empty list', () => {
     const bytes = Buffer.from('{"messages":[ ]}');
     expect(conversations.knownStart('one', bytes, findList(bytes, ['messages'])!).messages).toEqual(
       [],

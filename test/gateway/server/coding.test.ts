@@ -1,4 +1,4 @@
-// Bodies of requests in a coding: read where Node can, and sent in the same coding.
+// Request bodies with a content coding: decoded if Node can, and sent in the same coding.
 
 import * as zlib from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -31,7 +31,7 @@ async function worldWith(mode: GatewayMode, maxBodyBytes?: number): Promise<Gate
   return world;
 }
 
-/** Sends a body in a coding; returns what the upstream got. */
+/** Sends a body in a coding; returns the body that the upstream received. */
 async function passedOn(world: GatewayWorld, body: Uint8Array, coding: string): Promise<Buffer> {
   const headers = { 'content-encoding': coding };
   expect((await world.send(anthropic!.path, { body, headers })).status).toBe(200);
@@ -51,7 +51,7 @@ async function stateOf(
 }
 
 describe.each(CODINGS)('a body in the coding %s', (name, write, read) => {
-  it('is compacted as without it, and leaves in it', async () => {
+  it('is compacted as without it, and sent in the same coding', async () => {
     const plain = await worldWith('compact');
     await plain.send(anthropic!.path, { body: BODY });
     const expected = plain.received[0]!.body;
@@ -75,7 +75,7 @@ describe.each(CODINGS)('a body in the coding %s', (name, write, read) => {
     },
   );
 
-  it('leaves as the bytes that came where it cannot be read, or is too large once it is', async () => {
+  it('is sent unchanged if it cannot be decoded, or is too large decoded', async () => {
     const world = await worldWith('compact', BODY.length - 1);
     const cut = write(BODY.subarray(0, 10_000)).subarray(0, -3);
     const bomb = write(Buffer.alloc(1_000_000));
@@ -96,7 +96,7 @@ it.each([
   'constructor',
   'gzip, gzip',
   ...(zstdCompressSync === undefined ? ['zstd'] : []),
-])('a body in the coding %s leaves unread, which the page and the log say', async (name) => {
+])('a body in the coding %s is sent unread, which the page and the log report', async (name) => {
   const warned: string[] = [];
   const logger = {
     debug: () => undefined,

@@ -1,4 +1,4 @@
-// Requests that ask how many tokens their messages are: agents decide by the answer whether there is room.
+// Requests for the number of tokens of messages, by which agents decide whether there is room; and side calls.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
@@ -25,13 +25,13 @@ interface Body {
   readonly [list: string]: object[];
 }
 
-/** Sends a request; returns its body as it came and as it left. */
+/** Sends a request; returns its body as received and as sent on. */
 async function sent(path: string, body: string, headers = {}): Promise<readonly [string, string]> {
   await world.send(path, { body, headers });
   return [body, world.received.at(-1)!.body.toString()];
 }
 
-/** Has messages counted, as agents do: without tools and without what names the conversation. */
+/** Has messages counted like agents do: without tools and without the name of the conversation. */
 const counted = (api: ApiTalk, messages: readonly object[], headers = {}) =>
   sent(COUNTS[api.name]!, JSON.stringify({ [api.list]: messages }), headers);
 
@@ -46,13 +46,13 @@ describe.each(COUNTED)('a count of tokens, for $name', (api) => {
   const messages = talk(api, 6);
   const more = [api.answer('done'), api.user('and now this')];
 
-  /** Plays a conversation; returns its last request, as it came and as it left. */
+  /** Plays a conversation; returns its last request, as received and as sent on. */
   const play = async (headers = {}): Promise<readonly [string, string]> => {
     await sent(api.path, bodyOf(api, messages.slice(0, -4)), headers);
     return sent(api.path, bodyOf(api, messages), headers);
   };
 
-  it('is one of what was sent last, and of what follows', async () => {
+  it('counts the messages as last sent, and what follows', async () => {
     const [given, left] = await play();
     expect(left.length).toBeLessThan(given.length / 2);
     const [, asked] = await counted(api, [...messages, ...more]);
@@ -61,7 +61,7 @@ describe.each(COUNTED)('a count of tokens, for $name', (api) => {
     expect(listIn(api, again)).toEqual(listIn(api, asked));
   });
 
-  it('finds a conversation by its messages where only its requests are named', async () => {
+  it('finds a conversation by its messages if only other requests carry its name', async () => {
     const [, left] = await play({ 'session-id': 'mine' });
     const [, asked] = await counted(api, [...messages, ...more]);
     expect(listIn(api, asked)).toEqual([...listIn(api, left), ...more]);
@@ -70,7 +70,7 @@ describe.each(COUNTED)('a count of tokens, for $name', (api) => {
     );
   });
 
-  it('is no call of the conversation, and changes nothing of it', async () => {
+  it('is no call of the conversation, and does not change it', async () => {
     await play();
     await counted(api, [...messages, ...more]);
     expect((await conversations()).map(({ calls }) => calls)).toEqual([2]);
@@ -80,13 +80,13 @@ describe.each(COUNTED)('a count of tokens, for $name', (api) => {
     ['other messages', [api.user('what is this?')], {}],
     ['fewer messages than were sent', messages.slice(0, -4), {}],
     ['a conversation that is only observed', [...messages, ...more], { 'session-id': 'dry' }],
-  ])('leaves as it came: %s', async (_, asked, headers) => {
+  ])('is sent on unchanged for %s', async (_, asked, headers) => {
     await play(headers);
     const [given, left] = await counted(api, asked, headers);
     expect(left).toBe(given);
   });
 
-  it('leaves as it came, and unread, where the gateway observes', async () => {
+  it('is sent on unchanged and unread in mode observe', async () => {
     await world.close();
     world = await gatewayWorld({ mode: 'observe' });
     await play();
@@ -96,7 +96,7 @@ describe.each(COUNTED)('a count of tokens, for $name', (api) => {
 });
 
 it.each(COUNTED)(
-  'is one of the same messages that are sent, where most of them is gone, for $name',
+  'a count of tokens has the messages of the request, also if most were removed, for $name',
   async (api) => {
     await world.close();
     world = await gatewayWorld({ mode: 'compact', contextLimit: 6_000 });
@@ -105,7 +105,7 @@ it.each(COUNTED)(
     const messages = [api.user('look')];
     for (let step = 0; step < 16; step += 1) {
       const path = `src/${step}.ts`;
-      // Two messages of one role: once the first one's call is gone, Gemini gets them as one.
+      // Two messages of one role: once the first one's call is removed, they are joined for Gemini.
       messages.push(...api.use(`r${step}`, 'read_file', { path }, text(step)), api.user('go on'));
       const [, left] = await sent(api.path, bodyOf(api, messages));
       const [, asked] = await counted(api, messages);
@@ -125,7 +125,7 @@ describe.each(API_TALKS)('a side call, for $name', (api) => {
     return (await sent(api.path, bodyOf(api, messages)))[1];
   };
 
-  it('that continues a conversation, as to summarize it, is of what was sent, which fits and is cached', async () => {
+  it('that continues a conversation, for example to summarize it, has the messages as last sent, which fit and are cached', async () => {
     const left = await play();
     const [given, asked] = await sent(api.path, bodyOf(api, [...messages, ...more], { tools: [] }));
     expect(listIn(api, asked)).toEqual([...listIn(api, left), ...more]);
@@ -136,7 +136,7 @@ describe.each(API_TALKS)('a side call, for $name', (api) => {
   it.each([
     ['is about something else', [api.user('what is this?')], {}],
     ['is signed', [...messages, ...more], { 'content-digest': 'sha-256=:x:' }],
-  ])('leaves as it came where it %s', async (_, asked, headers) => {
+  ])('is sent on unchanged if it %s', async (_, asked, headers) => {
     await play();
     const [given, left] = await sent(api.path, bodyOf(api, asked, { tools: [] }), headers);
     expect(left).toBe(given);
@@ -146,17 +146,20 @@ describe.each(API_TALKS)('a side call, for $name', (api) => {
 it.each([
   ['anthropic', [], { compaction: { type: 'summarize' } }],
   ['responses', [{ type: 'compaction_trigger' }], {}],
-])('has the provider compact what was sent, for %s', async (name, tail, besides) => {
-  const api = API_TALKS.find((each) => each.name === name)!;
-  const messages = talk(api, 6);
-  await sent(api.path, bodyOf(api, messages.slice(0, -4)));
-  const [, left] = await sent(api.path, bodyOf(api, messages));
-  const [given, asked] = await sent(api.path, bodyOf(api, [...messages, ...tail], besides));
-  expect(listIn(api, asked)).toEqual([...listIn(api, left), ...tail]);
-  expect(asked.length).toBeLessThan(given.length / 2);
-});
+])(
+  'a request for a compaction has the messages as last sent, for %s',
+  async (name, tail, besides) => {
+    const api = API_TALKS.find((each) => each.name === name)!;
+    const messages = talk(api, 6);
+    await sent(api.path, bodyOf(api, messages.slice(0, -4)));
+    const [, left] = await sent(api.path, bodyOf(api, messages));
+    const [given, asked] = await sent(api.path, bodyOf(api, [...messages, ...tail], besides));
+    expect(listIn(api, asked)).toEqual([...listIn(api, left), ...tail]);
+    expect(asked.length).toBeLessThan(given.length / 2);
+  },
+);
 
-it('has the provider compact what was sent where that is an endpoint of its own, as Codex has it', async () => {
+it('a request to a separate endpoint for compaction, like that of Codex, has the messages as last sent', async () => {
   const api = API_TALKS.find(({ name }) => name === 'responses')!;
   const messages = talk(api, 6);
   await sent(api.path, bodyOf(api, messages.slice(0, -4)));
@@ -169,9 +172,9 @@ it('has the provider compact what was sent where that is an endpoint of its own,
   expect(others).toBe(given);
 });
 
-it('has no more cache marks than it came with', async () => {
+it('a count of tokens has no more cache marks than it was given', async () => {
   const [api] = COUNTED;
-  /** Marks the last two messages, as agents do. */
+  /** Marks the last two messages, like agents do. */
   const marked = (messages: readonly object[]): object[] =>
     (structuredClone(messages) as { content: object[] }[]).map((message, at) => {
       if (at < messages.length - 2) return message;
@@ -182,7 +185,7 @@ it('has no more cache marks than it came with', async () => {
   const read = (id: string) => api!.use(id, 'read_file', { path: 'src/a.ts' }, text);
   const messages = [api!.user('look'), ...read('one'), ...read('two')];
   const [given, left] = await sent(api!.path, bodyOf(api!, marked(messages)));
-  // The marked result is a reference to the one before.
+  // The marked result becomes a reference to the previous one.
   expect(left.length).toBeLessThan(given.length - 500);
   const [, asked] = await counted(
     api!,
@@ -191,7 +194,7 @@ it('has no more cache marks than it came with', async () => {
   expect(asked.split('cache_control')).toHaveLength(3);
 });
 
-it('begins the turn with its reasoning, as the request does', async () => {
+it('a count of tokens begins the turn with its reasoning, like the request', async () => {
   const [api] = COUNTED;
   const messages = talk(api!, 6).map((message, at) => {
     const { content } = message as { content: object[] };

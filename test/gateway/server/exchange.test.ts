@@ -1,4 +1,4 @@
-// That nothing in ctxfold gets in the way of a request or of an answer.
+// Nothing in ctxfold hinders a request or an answer.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ async function worldWith(options: Parameters<typeof gatewayWorld>[0] = {}): Prom
   return world;
 }
 
-/** A gateway whose engine does what a test wants. */
+/** A gateway with the given engine. */
 async function gatewayWith(
   parts: Pick<Engine, 'compact'> & Partial<Engine>,
   mode: GatewayMode = 'compact',
@@ -78,14 +78,14 @@ const engineOf = (engine: Engine): Engine => ({
   close: () => engine.close(),
 });
 
-describe('what fails in ctxfold', () => {
+describe('a failing engine', () => {
   const failures: readonly (readonly [name: string, compact: Engine['compact']])[] = [
     ['rejects', () => Promise.reject(new TypeError('no'))],
     ['never comes back', () => new Promise<EngineAnswer>(() => undefined)],
     ['says that it failed', async () => ({ outcome: 'failed', reason: 'x', edits: [] })],
   ];
 
-  it.each(failures)('has the original bytes go out: it %s', async (_, compact) => {
+  it.each(failures)('lets the original bytes be sent: it %s', async (_, compact) => {
     const { url, received } = await gatewayWith({ compact });
     const { status, body } = await sendTo(url, '/v1/messages', { body: BODY });
     expect([status, body.toString()]).toEqual([200, 'fine']);
@@ -95,7 +95,7 @@ describe('what fails in ctxfold', () => {
   });
 });
 
-it('has the engine know that a call left unedited whose compaction came too late, and nothing of a side call', async () => {
+it('the engine is told that a call was sent unedited because its compaction came too late, but not of a side call', async () => {
   const noted: string[] = [];
   const late = [
     { outcome: 'edited', sideOf: { id: 'aside' }, edits: [] },
@@ -109,7 +109,7 @@ it('has the engine know that a call left unedited whose compaction came too late
     },
     'compact',
     'fine',
-    // The request has left by then.
+    // The request has been sent by then.
     () => comeLate(),
   );
   await sendTo(url, '/v1/messages', { body: BODY });
@@ -118,7 +118,7 @@ it('has the engine know that a call left unedited whose compaction came too late
   expect(noted).toEqual(['one']);
 });
 
-it('has the engine learn from the usage of what it would have sent, and from no other', async () => {
+it('the engine only learns from usage of the messages that it would send', async () => {
   const costs = { sentTokens: 0, cacheReadTokens: 0, requests: 0 };
   const conversation = {
     ...{ id: 'one', name: undefined, api: 'anthropic', model: 'm', isNew: false },
@@ -142,7 +142,7 @@ it('has the engine learn from the usage of what it would have sent, and from no 
   expect(learned).toEqual(['observe unchanged', 'compact edited', 'compact unchanged']);
 });
 
-it('copies nothing of an observed body before it is answered', async () => {
+it('an observed body is not copied before it is answered', async () => {
   const added = vi.spyOn(BodyCopy.prototype, 'add');
   closing.push(async () => added.mockRestore());
   const world = await worldWith({ mode: 'observe' });
@@ -157,7 +157,7 @@ it('copies nothing of an observed body before it is answered', async () => {
 });
 
 describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
-  it('the first byte of an answer comes before the second is there', async () => {
+  it('the first byte of an answer is passed on before the second arrives', async () => {
     const world = await worldWith({ mode });
     let finish = (): void => undefined;
     world.answer = (_, response) => {
@@ -173,7 +173,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     expect((await buffer(answer)).toString()).toBe(' last');
   });
 
-  it('an answer that is cut off is cut off for the client', async () => {
+  it('an aborted answer is aborted for the client', async () => {
     const world = await worldWith({ mode });
     world.answer = (_, response) => {
       response.write('first', () => response.destroy());
@@ -183,7 +183,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     );
   });
 
-  it('an answer has as many headers as a request may have', async () => {
+  it('an answer may have as many headers as a request', async () => {
     const world = await worldWith({ mode });
     const large = 'a'.repeat(60_000);
     world.answer = (_, response) => response.writeHead(200, { 'x-large': large }).end();
@@ -196,14 +196,14 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     answer.resume();
   });
 
-  it('an answer in a protocol that nobody asked for is none', async () => {
+  it('an answer that switches to an unrequested protocol is an error', async () => {
     const world = await worldWith({ mode });
     world.answer = (_, response) =>
       response.socket?.end('HTTP/1.1 101 Odd\r\nConnection: Upgrade\r\nUpgrade: odd\r\n\r\n');
     expect((await world.send('/v1/messages', { body: BODY })).status).toBe(502);
   });
 
-  it('a request without a body has none', async () => {
+  it('a request without a body is sent without one', async () => {
     const world = await worldWith({ mode });
     const { host, hostname, port } = new URL(world.gateway.url);
     const client = connect(Number(port), hostname);
@@ -245,7 +245,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     },
   );
 
-  it('a client that does not read holds its upstream back', async () => {
+  it('a client that does not read applies backpressure to its upstream', async () => {
     const world = await worldWith({ mode });
     const chunk = Buffer.alloc(1024 * 1024);
     let written = 0;
@@ -271,7 +271,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     asked.destroy();
   });
 
-  it('a compressed answer stays compressed, and its usage is read all the same', async () => {
+  it('a compressed answer stays compressed, and its usage is read', async () => {
     const world = await worldWith({ mode });
     const text = JSON.stringify({
       usage: { input_tokens: 11, cache_read_input_tokens: 22, output_tokens: 33 },
@@ -298,7 +298,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     async (type) => {
       const learned = vi.spyOn(Session.prototype, 'reportUsage');
       onTestFinished(() => learned.mockRestore());
-      // In mode observe, only what would be sent as it came says what the compacted request is worth.
+      // In mode observe, only the usage of requests that would be sent unchanged applies to the compacted request.
       const body = bodyOf(anthropic!, [anthropic!.user('go')]);
       const world = await worldWith({ mode });
       world.answer = (_, response) =>
@@ -376,14 +376,14 @@ describe('a request for an upgrade', () => {
     'sec-websocket-key': 'eA==',
   };
 
-  it('is answered with 426 where clients go on over HTTP', async () => {
+  it('is answered with 426 where clients fall back to HTTP', async () => {
     const world = await worldWith();
     const { status } = await sendTo(world.gateway.url, '/v1/responses', { method: 'GET', headers });
     expect(status).toBe(426);
     expect(world.received).toEqual([]);
   });
 
-  it('is passed on elsewhere, and both ends are connected', async () => {
+  it('is passed on otherwise, and both ends are connected', async () => {
     const upstream = createServer();
     upstream.on('upgrade', (asked, socket) => {
       socket.write(
@@ -407,7 +407,7 @@ describe('a request for an upgrade', () => {
     socket.destroy();
   });
 
-  it('gets the refusal of an upstream as it comes, also one that is cut off', async () => {
+  it('gets the refusal of an upstream unchanged, also an aborted one', async () => {
     const upstream = createTcpServer((socket) => {
       socket.on('error', () => undefined);
       const refusal = 'HTTP/1.1 403 No\r\nX-Name: caf\xe9\r\nContent-Length: 9\r\n\r\nno';
@@ -434,7 +434,7 @@ describe('a request for an upgrade', () => {
       socket.on('data', (chunk) => (heard += chunk.toString()));
       for (let asked = 1; asked <= 2; asked += 1) {
         socket.write(head + BODY.slice(0, 100));
-        // The rest comes after the gateway has seen the head.
+        // The rest arrives after the gateway has read the head.
         await new Promise((resolve) => setTimeout(resolve, 20));
         socket.write(BODY.slice(100));
         await expect.poll(() => heard.match(/HTTP\/1\.1 200 OK/g)?.length).toBe(asked);
@@ -459,7 +459,7 @@ describe('a request for an upgrade', () => {
 });
 
 describe('a connection to an upstream', () => {
-  it('is closed when it has been idle for some seconds', async () => {
+  it('is closed after some idle seconds', async () => {
     let open = 0;
     const upstream = createServer((_, answer) => answer.end('fine'));
     upstream.keepAliveTimeout = 0;
@@ -475,7 +475,7 @@ describe('a connection to an upstream', () => {
     await expect.poll(() => open).toBe(0);
   });
 
-  it('that has been kept and is reset is replaced once, by a new one', async () => {
+  it('is replaced once by a new one if it was kept alive and is reset', async () => {
     const waiting: (() => unknown)[] = [];
     const world = await worldWith({ mode: 'compact' });
     world.answer = (_, response) => waiting.push(() => response.end('fine'));

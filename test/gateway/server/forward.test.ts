@@ -1,4 +1,4 @@
-// A refused request that the gateway can mend, and one that it cannot: what client and upstream see of it.
+// Refused requests that the gateway can correct and send again, and others: what client and upstream see.
 
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
@@ -61,7 +61,7 @@ it.each(coded)(
   },
 );
 
-it('reasoning that is bound to other messages is left out, and the rest sent again', async () => {
+it('a request refused for reasoning with another prefix is sent again without reasoning', async () => {
   const message = 'Invalid `signature`. The block is bound to a different conversation.';
   const world = await gatewayWorld({ mode: 'compact' });
   worlds.push(world);
@@ -69,7 +69,7 @@ it('reasoning that is bound to other messages is left out, and the rest sent aga
   const content = [thinking, { type: 'text', text: 'What?' }];
   const asked = anthropic!.user('make it work');
   const messages = [asked, { role: 'assistant', content }, anthropic!.user('all of it')];
-  // A name that does not tell that its model binds reasoning.
+  // The name does not tell that the model binds reasoning.
   const body = bodyOf(anthropic!, messages, { model: 'ours', thinking: { type: 'adaptive' } });
   world.answer = (_, response) => {
     if (world.received.length > 1) return void response.end('fine');
@@ -81,7 +81,7 @@ it('reasoning that is bound to other messages is left out, and the rest sent aga
   expect(sent).toEqual([true, false]);
 });
 
-it('the usage of what was sent again is learned', async () => {
+it('the usage of the repeated request is learned', async () => {
   const learned = vi.spyOn(Session.prototype, 'reportUsage');
   onTestFinished(() => learned.mockRestore());
   const world = await gatewayWorld({ mode: 'compact' });
@@ -96,7 +96,7 @@ it('the usage of what was sent again is learned', async () => {
   await expect.poll(() => learned.mock.calls).toEqual([[report]]);
 });
 
-it('a prompt is sent again only once', async () => {
+it('a prompt is only sent again once', async () => {
   const { world } = await sendRefused('');
   world.answer = (_, response) => response.writeHead(400).end(JSON.stringify(REFUSAL));
   world.received.length = 0;
@@ -110,20 +110,20 @@ it.each([
   ['without a body', '', {}],
   ['larger than refusals are', `${JSON.stringify(REFUSAL)}${' '.repeat(1_000_000)}`, {}],
   ['in a coding that it is not in', JSON.stringify(REFUSAL), { 'content-encoding': 'gzip' }],
-])('a refusal %s reaches the client as it came', async (_, refusal, headers) => {
+])('a refusal %s reaches the client unchanged', async (_, refusal, headers) => {
   const { world, received } = await sendRefused(refusal, headers);
   expect([received.status, received.body.toString()]).toEqual([400, refusal]);
   expect(received.headers['x-request-id']).toBe('one');
   expect(world.received).toHaveLength(1);
 });
 
-it('a refusal reaches the client of a gateway that observes', async () => {
+it('a refusal reaches the client in mode observe', async () => {
   const text = JSON.stringify(REFUSAL);
   const { received } = await sendRefused(gzipSync(text), { 'content-encoding': 'gzip' }, 'observe');
   expect([received.status, gunzipSync(received.body).toString()]).toEqual([400, text]);
 });
 
-it('a refusal that is cut off is cut off for the client', async () => {
+it('an aborted refusal is aborted for the client', async () => {
   const world = await gatewayWorld({ mode: 'compact' });
   worlds.push(world);
   world.answer = (_, response) => {
@@ -135,7 +135,7 @@ it('a refusal that is cut off is cut off for the client', async () => {
   );
 });
 
-it('a refusal that does not end does not hold its beginning back', async () => {
+it('the beginning of a refusal that does not end reaches the client', async () => {
   const world = await gatewayWorld({ mode: 'compact' });
   worlds.push(world);
   let finish = (): void => undefined;
@@ -156,7 +156,7 @@ it('a refusal that does not end does not hold its beginning back', async () => {
   expect(statusCode).toBe(400);
 });
 
-it('a prompt that was refused once the answer had begun is shorter in the next request', async () => {
+it('a prompt that was refused after its answer began is shorter in the next request', async () => {
   const world = await gatewayWorld({ mode: 'compact' });
   worlds.push(world);
   const responses = API_TALKS.find(({ name }) => name === 'responses')!;

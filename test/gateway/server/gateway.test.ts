@@ -1,4 +1,4 @@
-// What clients send that the usual ones do not, byte for byte: each gets what it would have got without the gateway, or a clear refusal.
+// Unusual requests, byte for byte: each gets the answer that it would get without the gateway, or a clear refusal.
 
 import { once } from 'node:events';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
@@ -23,7 +23,7 @@ async function worldWith(options: Parameters<typeof gatewayWorld>[0] = {}): Prom
   return world;
 }
 
-/** An upstream that does with a request what it is told to, and a gateway in front of it. */
+/** An upstream with the given request handler, and a gateway in front of it. */
 async function upstreamOf(
   listener: RequestListener,
   mode: GatewayMode = 'compact',
@@ -37,7 +37,7 @@ async function upstreamOf(
   return worldWith({ mode, upstreams: { anthropic: url, openai: url } });
 }
 
-/** The head of a request with a body of so many bytes. */
+/** The head of a request with a body of `length` bytes. */
 function headOf(target: string, length: number, more: readonly string[] = []): string {
   const lines = [`POST ${target} HTTP/1.1`, 'Host: 127.0.0.1', `Content-Length: ${length}`];
   return `${[...lines, ...more].join('\r\n')}\r\n\r\n`;
@@ -52,7 +52,7 @@ function clientOf({ gateway }: GatewayWorld): Socket {
   return socket;
 }
 
-/** Says something, closes that half of the connection, and returns all that is answered. */
+/** Sends a request, closes that half of the connection, and returns the whole answer. */
 async function said(world: GatewayWorld, request: string): Promise<string> {
   const client = clientOf(world);
   client.end(request, 'latin1');
@@ -62,7 +62,7 @@ async function said(world: GatewayWorld, request: string): Promise<string> {
 const CLOSE = ['Connection: close'];
 const ignore = (): void => undefined;
 
-describe.each(['observe', 'compact'] as const)('a gateway that is to %s', (mode) => {
+describe.each(['observe', 'compact'] as const)('a gateway in mode %s', (mode) => {
   it('answers a client that closes its half of the connection after the request', async () => {
     const world = await worldWith({ mode });
     expect(await said(world, WHOLE)).toMatch(/HTTP\/1\.1 200 OK\r\n[^]*\{\}$/);
@@ -72,7 +72,7 @@ describe.each(['observe', 'compact'] as const)('a gateway that is to %s', (mode)
     expect(both.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
   });
 
-  it('ends the request of a client that has gone before there is an answer', async () => {
+  it('aborts the request of a client that disconnects before the answer', async () => {
     const world = await worldWith({ mode });
     const gone: string[] = [];
     const isAsked = new Promise<void>((resolve) => {
@@ -88,7 +88,7 @@ describe.each(['observe', 'compact'] as const)('a gateway that is to %s', (mode)
     await expect.poll(() => gone).toEqual(['closed']);
   });
 
-  it('passes on a body in a coding of the transfer, with its name', async () => {
+  it('passes on a body with a transfer coding, and its name', async () => {
     const world = await worldWith({ mode });
     const body = gzipSync(BODY).toString('latin1');
     const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
@@ -101,8 +101,8 @@ describe.each(['observe', 'compact'] as const)('a gateway that is to %s', (mode)
   });
 });
 
-describe('a request as to a proxy', () => {
-  it('is answered if it names the gateway, with its token or without', async () => {
+describe('a request in the form for a proxy', () => {
+  it('is answered if it names the gateway, with or without token', async () => {
     const world = await worldWith();
     const { origin, port } = new URL(world.gateway.url);
     for (const path of ['/v1/messages', '/token/none/v1/messages', `?${port}`]) {
@@ -111,7 +111,7 @@ describe('a request as to a proxy', () => {
     expect(world.received.map(({ url }) => url)).toEqual(['/v1/messages', '/v1/messages']);
   });
 
-  it('is refused if it is for another, and says why', async () => {
+  it('is refused with the reason if it names another host', async () => {
     const world = await worldWith();
     const { port } = new URL(world.gateway.url);
     const others = ['127.0.0.1', '127.0.0.1:1', 'a.invalid', `a.invalid:${port}`, `:@:${port}`];
@@ -125,19 +125,19 @@ describe('a request as to a proxy', () => {
   });
 });
 
-it('has a page for those that ask whether it is there', async () => {
+it('a gateway answers health checks with a page', async () => {
   const request = 'HEAD /ctxfold HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n';
   expect(await said(await worldWith(), request)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n$/);
 });
 
-it('has its page where a slash stands behind the address, too', async () => {
+it('a gateway redirects to its page from the address with a trailing slash', async () => {
   const { gateway } = await worldWith();
   const { status, url } = await fetch(`${gateway.url}/ctxfold/`);
   expect([status, url]).toEqual([200, `${gateway.url}/ctxfold`]);
 });
 
 describe('an upstream', () => {
-  it('may send interim answers, which clients get that know them', async () => {
+  it('may send interim answers, which are passed on to clients that know them', async () => {
     const world = await upstreamOf((_, response) => {
       response.writeContinue();
       response.writeEarlyHints({ link: '</a>; rel=preload', 'x-hint': 'yes' });
@@ -153,7 +153,7 @@ describe('an upstream', () => {
     expect(await said(world, `${old}{}`)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*fine$/);
   });
 
-  /** Closes a connection after a part of an answer. */
+  /** Sends a part of an answer, then closes the connection. */
   const closeAfter =
     (part: string) =>
     ({ socket }: IncomingMessage): void => {
@@ -161,10 +161,22 @@ describe('an upstream', () => {
     };
 
   it.each([
-    ['is asked again where it resets a kept connection at once', 0, [200, 200], 3, undefined],
-    ['is not where it may have worked on the request', 2_000, [200, 502], 2, undefined],
-    ['is not once its answer has begun', 0, [200, 502], 2, closeAfter('HTTP/1.1 200 OK\r\nCo')],
-    ['is not after an interim answer', 0, [200, 502], 2, closeAfter('HTTP/1.1 102 \r\n\r\n')],
+    ['is asked again if it resets a kept connection at once', 0, [200, 200], 3, undefined],
+    ['is not asked again if it may have processed the request', 2_000, [200, 502], 2, undefined],
+    [
+      'is not asked again once its answer has begun',
+      0,
+      [200, 502],
+      2,
+      closeAfter('HTTP/1.1 200 OK\r\nCo'),
+    ],
+    [
+      'is not asked again after an interim answer',
+      0,
+      [200, 502],
+      2,
+      closeAfter('HTTP/1.1 102 \r\n\r\n'),
+    ],
   ])('%s', async (_, afterMs, statuses, asked, close) => {
     let timeMs = performance.now();
     const now = vi.spyOn(performance, 'now').mockImplementation(() => timeMs);
@@ -189,7 +201,7 @@ describe('an upstream', () => {
     ['compact', 'GET', '/v1/models', ''],
     ['compact', 'POST', '/v1/files', BODY],
   ] as const)(
-    'is asked again where it resets a kept connection, by one that is to %s, for %s %s',
+    'is asked again if it resets a kept connection, in mode %s, for %s %s',
     async (mode, method, path, body) => {
       const got: string[] = [];
       const world = await upstreamOf((asked, response) => {
@@ -208,7 +220,7 @@ describe('an upstream', () => {
     },
   );
 
-  it('gets the whole of a body of which the first connection has taken a part, and its trailers', async () => {
+  it('receives a whole body again, with trailers, if the first connection took a part of it', async () => {
     const got: [body: string, trailers: unknown][] = [];
     let heard: (part: string) => void = () => undefined;
     const world = await upstreamOf((asked, response) => {
@@ -245,7 +257,7 @@ describe('an upstream', () => {
     ]);
   });
 
-  it('is asked again where it has closed a kept connection before a large body was written', async () => {
+  it('is asked again if it closed a kept connection before a large body was written', async () => {
     const requests: ClientRequest[] = [];
     const note = (message: unknown): void => {
       requests.push((message as { request: ClientRequest }).request);
@@ -265,7 +277,7 @@ describe('an upstream', () => {
   });
 });
 
-it('keeps the order of answers to requests that are sent at once, however many', async () => {
+it('a gateway keeps the order of answers to pipelined requests, however many', async () => {
   const warned = vi.spyOn(process, 'emitWarning');
   onTestFinished(() => warned.mockRestore());
   const world = await worldWith({ mode: 'compact' });
@@ -285,7 +297,7 @@ it('keeps the order of answers to requests that are sent at once, however many',
 });
 
 it.each(['h2c', 'websocket'])(
-  'answers an offer of %s after the requests before it',
+  'a gateway answers an offer of %s after the requests before it',
   async (offer) => {
     const world = await worldWith({ mode: 'compact' });
     world.answer = ({ url }, response) => {
@@ -303,7 +315,7 @@ it.each(['h2c', 'websocket'])(
   },
 );
 
-it('ends once open answers have, and waits neither for its page nor for idle connections', async () => {
+it('a gateway closes after its open answers, and waits neither for its page nor for idle connections', async () => {
   const world = await worldWith();
   let finish = (): unknown => undefined;
   world.answer = (_, response) => {
@@ -322,7 +334,7 @@ it('ends once open answers have, and waits neither for its page nor for idle con
   };
   const page = text(await open('GET', '/ctxfold/events'));
   const answer = await open('POST', '/v1/messages');
-  // More than a test may take.
+  // Longer than the timeout of a test.
   const closed = world.gateway.close(60_000);
   expect(await page).toContain('event: status');
   finish();
@@ -330,7 +342,7 @@ it('ends once open answers have, and waits neither for its page nor for idle con
   await closed;
 });
 
-it('cuts off what is open after the time that it was given', async () => {
+it('a gateway aborts open answers after the given time', async () => {
   const world = await worldWith();
   world.answer = (_, response) => response.write('first');
   const sent = request(`${world.gateway.url}/v1/messages`, { method: 'POST' });

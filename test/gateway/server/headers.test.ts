@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { endToEnd, reasonPhraseOf, writeHead } from '../../../src/gateway/server/headers.js';
 
 describe('endToEnd', () => {
-  it('leaves out headers of the connection, and those that it names, and keeps the others as they are', () => {
+  it('removes hop-by-hop headers and those named by `Connection`, and keeps the others unchanged', () => {
     const headers = ['X-B', '1', 'connection', 'X-Own, close', 'x-own', '2', 'TE', 'trailers'];
     expect(endToEnd([...headers, 'x-b', '3', 'X-Drop', '4'], ['x-drop'])).toEqual([
       'X-B',
@@ -14,7 +14,7 @@ describe('endToEnd', () => {
 });
 
 describe('writeHead', () => {
-  it('writes each character as the byte that it came as', () => {
+  it('writes each character as the byte that it was read from', () => {
     const head = writeHead('HTTP/1.1 200 OK', ['X-Name', 'caf\xe9']);
     expect(head).toEqual(Buffer.from('HTTP/1.1 200 OK\r\nX-Name: caf\xe9\r\n\r\n', 'latin1'));
   });
@@ -25,7 +25,7 @@ describe('reasonPhraseOf', () => {
     ['Very Good', 'Very Good'],
     ['not\x01so', ''],
     [undefined, ''],
-  ])('makes of %j: %j', (statusMessage, reason) => {
+  ])('turns %j into %j', (statusMessage, reason) => {
     expect(reasonPhraseOf(statusMessage === undefined ? {} : { statusMessage })).toBe(reason);
   });
 });

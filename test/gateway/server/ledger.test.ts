@@ -18,7 +18,7 @@ function lineOf({
   };
 }
 
-/** The record of a call, from which `recordUsage` goes on. */
+/** The record of a call, to pass to `recordUsage`. */
 function recorded(ledger: Ledger, answer: EngineAnswer, bytes: number): CallRecord {
   const call = ledger.recordAnswer(answer, bytes);
   if (call === undefined) throw new Error('the answer is of no turn');
@@ -32,12 +32,12 @@ interface Call {
   readonly edits?: number;
   readonly bytes?: number;
   readonly isSum?: boolean;
-  /** Tokens of the prompt, and those of them that came from the cache. */
+  /** Tokens of the prompt, and how many of them were read from the cache. */
   readonly prompt: number;
   readonly read: number;
 }
 
-/** What the ledger says of the last of some calls. */
+/** The cause of a cache miss that the ledger reports for the last of some calls. */
 function missOf(...calls: readonly Call[]): string | undefined {
   const ledger = new Ledger(completeGatewayOptions({ mode: 'compact' }));
   for (const {
@@ -65,7 +65,7 @@ function missOf(...calls: readonly Call[]): string | undefined {
   return ledger.conversation('one')?.recent.at(-1)?.miss;
 }
 
-/** A ledger of at most so many conversations. */
+/** A ledger with at most `maxConversations` conversations. */
 function ledgerOf(maxConversations: number) {
   const ledger = new Ledger(completeGatewayOptions({ mode: 'compact', maxConversations }));
   const call = (id: string, bindsReasoning = false): void => {
@@ -82,7 +82,7 @@ describe('Ledger', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('tells which conversations a switch of the mode has newly compacted, and listeners of all', () => {
+  it('returns the conversations that a switch of the mode newly compacts, and notifies listeners of all', () => {
     const ledger = new Ledger(completeGatewayOptions({ dry: ['dry'] }));
     for (const id of ['a', 'b', 'dry']) {
       const conversation = { ...lineOf({}), id };
@@ -101,7 +101,7 @@ describe('Ledger', () => {
     expect(ledger.setMode('compact', 'unknown')).toBeUndefined();
   });
 
-  it('logs a failure once a minute, and shows each', () => {
+  it('logs a failure at most once a minute, and shows each', () => {
     const warn = vi.fn();
     const logger = { debug: vi.fn(), warn, error: vi.fn() };
     const ledger = new Ledger(completeGatewayOptions({ logger }));
@@ -116,7 +116,7 @@ describe('Ledger', () => {
     expect(ledger.status.failureCount).toBe(6);
   });
 
-  it('tells usage to the call that it is of, where requests overlap', () => {
+  it('attributes usage to its own call when requests overlap', () => {
     const ledger = new Ledger(completeGatewayOptions({ mode: 'compact' }));
     const answer = { outcome: 'unchanged', conversation: lineOf({}), edits: [] } as const;
     const [former, later] = [recorded(ledger, answer, 9), recorded(ledger, answer, 10)];
@@ -129,7 +129,7 @@ describe('Ledger', () => {
     ]);
   });
 
-  it('tells of a conversation that it forgets', () => {
+  it('notifies of a conversation that it removes', () => {
     const { ledger, call } = ledgerOf(2);
     const gone: string[] = [];
     ledger.on('conversation', (id) => {
@@ -139,7 +139,7 @@ describe('Ledger', () => {
     expect(gone).toEqual(['two', 'one']);
   });
 
-  it('forgets conversations that are held last, and never the newest', () => {
+  it('removes conversations that stay compacted last, and never the newest one', () => {
     const { ledger, call, ids } = ledgerOf(2);
     call('held', true);
     for (const id of ['one', 'two']) call(id);
@@ -151,7 +151,7 @@ describe('Ledger', () => {
     expect(ids()).toEqual(['held too', 'three']);
   });
 
-  it('says why a prompt was not read from a cache', () => {
+  it('reports why a prompt was not read from the cache', () => {
     const first = { prompt: 9_000, read: 0 };
     expect(missOf(first)).toBe('first call');
     expect(missOf(first, { prompt: 9_500, read: 8_000 })).toBeUndefined();
@@ -162,7 +162,7 @@ describe('Ledger', () => {
     expect(missOf(first, rewritten)).toBe('changed by the host');
   });
 
-  it('expects no more of a cache than a prompt still holds, and nothing of one that is too short for it', () => {
+  it('expects cache reads up to the common prefix, and none for prompts too short to be cached', () => {
     expect(missOf({ prompt: 90_000, read: 0 }, { prompt: 9_000, read: 8_000 })).toBeUndefined();
     const first = { prompt: 9_000, read: 0 };
     const sum = { prompt: 90_000, read: 0, isSum: true };
@@ -171,7 +171,7 @@ describe('Ledger', () => {
     expect(missOf({ prompt: 500, read: 0 }, { prompt: 600, read: 0 })).toBeUndefined();
   });
 
-  it('takes a cache for gone when the request before asked for no longer', () => {
+  it('treats a cache as expired after the lifetime that the previous request asked for', () => {
     const late = { waitMs: 600_000, prompt: 9_500, read: 0 };
     expect(missOf({ prompt: 9_000, read: 0 }, late)).toBe('expired');
     expect(missOf({ prompt: 9_000, read: 0, cacheTtlMs: 3_600_000 }, late)).toBe('changed-request');

@@ -7,7 +7,7 @@ describe('completeGatewayOptions', () => {
     [{ 'My Provider': 'http://x' }, /expected a name such as my-provider/],
     [{ mine: 'x/v1' }, /expected a URL of http or https.*\n.*upstreams\.mine/],
     [{ mine: 'http://user:secret@x' }, /without a password/],
-  ])('says what is wrong with the upstreams %o', (upstreams, message) => {
+  ])('names the error in the upstreams %o', (upstreams, message) => {
     expect(() => completeGatewayOptions({ upstreams })).toThrow(message);
   });
 });

@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A page that reads only when it is told to. */
+/** A page that only reads on demand. */
 class Page extends EventEmitter {
   writableLength = 0;
   text = '';
@@ -42,7 +42,7 @@ const answerOf = (id: string): EngineAnswer => ({
 });
 
 describe('the events of the page', () => {
-  it('are written in parts, and all of them once they are read', async () => {
+  it('are written with backpressure, and completely once the page reads', async () => {
     const options = completeGatewayOptions({});
     const ledger = new Ledger(options);
     for (let at = 0; at < CONVERSATIONS; at += 1) ledger.recordAnswer(answerOf(`c${at}`), 9);

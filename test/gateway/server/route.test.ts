@@ -26,7 +26,7 @@ describe('routeOf', () => {
     [DEPLOYMENT, `azure${DEPLOYMENT}`, 'chat'],
     ['/azure/openai/v1/responses', 'azure/openai/v1/responses', 'responses'],
     ['/foundry/v1/messages', 'foundry/anthropic/v1/messages', 'anthropic'],
-    // Amazon Bedrock: clients write the model as it is, or encoded
+    // Amazon Bedrock: clients write the model plain or percent-encoded
     [`/model/${SONNET}:0/invoke`, `bedrock/model/${SONNET}:0/invoke`, 'anthropic', `${SONNET}:0`],
     [
       `/bedrock/model/${SONNET}%3A0/invoke-with-response-stream`,
@@ -35,7 +35,7 @@ describe('routeOf', () => {
     ],
     [`/model/${SONNET}/converse-stream`, `bedrock/model/${SONNET}/converse-stream`],
     ['/model/amazon.nova-pro-v1%3A0/invoke', 'bedrock/model/amazon.nova-pro-v1%3A0/invoke'],
-    // Google Cloud: the version stands in the base URL, or in the path
+    // Google Cloud: the version is in the base URL, or in the path
     [
       `/vertex/${CLAUDE}:streamRawPredict`,
       `vertex/v1/${CLAUDE}:streamRawPredict`,
@@ -66,10 +66,10 @@ describe('routeOf', () => {
     ['/groq/openai/v1/chat/completions', 'groq/openai/v1/chat/completions', 'chat'],
     ['/ollama/api/chat', 'ollama/api/chat', 'chat'],
     ['/ollama/api/generate', 'ollama/api/generate'],
-    // A base URL with a slash at its end
+    // A base URL with a trailing slash
     ['//v1/messages?beta=true', 'anthropic/v1/messages?beta=true', 'anthropic'],
     ['/openai//responses', 'openai/v1/responses', 'responses'],
-    // Requests beside the conversation
+    // Requests other than conversations
     ['/v1/messages/count_tokens', 'anthropic/v1/messages/count_tokens', 'anthropic, count'],
     ['/v1/responses/input_tokens', 'openai/v1/responses/input_tokens', 'responses, count'],
     [
@@ -79,7 +79,7 @@ describe('routeOf', () => {
     ],
     ['/v1internal:countTokens', 'gemini/v1internal:countTokens', 'code-assist, count'],
     ['/v1/responses/compact', 'openai/v1/responses/compact', 'responses, count'],
-  ])('leads %s to %s', (target, to, api?: string, model?: string) => {
+  ])('routes %s to %s', (target, to, api?: string, model?: string) => {
     const route = routeOf({ method: 'POST', headers: {} }, target, UPSTREAMS);
     expect(`${route?.upstreamName}${route?.path}`).toBe(to);
     const count = route?.isSideRequest === true ? ', count' : '';
@@ -87,7 +87,7 @@ describe('routeOf', () => {
     if (api !== undefined) expect(route?.model).toBe(model);
   });
 
-  it('leads a request with a key of Google to Google', () => {
+  it('routes a request with a Google key to Google', () => {
     const route = routeOf(
       { method: 'GET', headers: { 'x-goog-api-key': 'k' } },
       '/v1/models',
@@ -96,7 +96,7 @@ describe('routeOf', () => {
     expect(route?.upstreamName).toBe('gemini');
   });
 
-  it('leads no request of Azure, Amazon or Google Cloud to another, with its key', () => {
+  it('routes no request for Azure, Amazon or Google Cloud to another provider, which would get its key', () => {
     const { azure: _a, bedrock: _b, vertex: _v, ...others } = UPSTREAMS;
     for (const target of [DEPLOYMENT, `/model/${SONNET}/invoke`, `/v1/${CLAUDE}:rawPredict`])
       expect(routeOf({ method: 'POST', headers: {} }, target, others)).toBeUndefined();

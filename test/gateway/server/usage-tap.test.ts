@@ -67,7 +67,7 @@ const ended = (reader: UsageReader): ReturnType<typeof answeredUsage> => {
 };
 
 describe('answeredUsage', () => {
-  it.each(ANSWERS)('reads %s, however it is cut', (_, text, usage) => {
+  it.each(ANSWERS)('reads %s, however it is split', (_, text, usage) => {
     const bytes = Buffer.from(text);
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.length), { maxLength: 8 }), (cuts) => {
@@ -83,7 +83,7 @@ describe('answeredUsage', () => {
     );
   });
 
-  it('reads a document that is written over many lines, however it is cut', () => {
+  it('reads a document of many lines, however it is split', () => {
     const usageMetadata = { promptTokenCount: 50, candidatesTokenCount: 5 };
     const text = `${JSON.stringify({ candidates: [{ text: FAKE }], usageMetadata }, null, 2)}\n`;
     for (let cut = 0; cut <= text.length; cut += 1) {
@@ -95,7 +95,7 @@ describe('answeredUsage', () => {
     }
   });
 
-  it('tells of tools that the provider ran wherever a long document has them', () => {
+  it('recognizes tools that the provider ran anywhere in a long document', () => {
     const reader = new UsageReader(true);
     reader.add(Buffer.from('{"output":[{"type":"web_search_call"},{"text":"'));
     for (let at = 0; at < 20; at += 1) reader.add(Buffer.alloc(10_000, 97));
@@ -103,7 +103,7 @@ describe('answeredUsage', () => {
     expect(ended(reader)).toMatchObject({ inputTokens: 3, isSum: true });
   });
 
-  it('keeps the end of a document alone', () => {
+  it('only buffers the end of a document', () => {
     const reader = new UsageReader();
     for (let at = 0; at < 200; at += 1) reader.add(Buffer.alloc(10_000, 97));
     reader.add(Buffer.from('","usage":{"input_tokens":3,"output_tokens":4}}'));
@@ -118,7 +118,7 @@ describe('tapUsage', () => {
   const START = `data: {"message":{"usage":{"input_tokens":3,"cache_read_input_tokens":7}}}\n\n`;
   const USAGE = { inputTokens: 3, cacheReadTokens: 7, cacheWriteTokens: 0, outputTokens: 0 };
 
-  /** Cuts an answer off once all of it was read. */
+  /** Aborts an answer once all of it was read. */
   async function reportsOfCutOff(
     encoding: string,
     bytes: Buffer,
@@ -138,14 +138,14 @@ describe('tapUsage', () => {
     return reports;
   }
 
-  it('reports what an answer has said before it was cut off', async () => {
+  it('reports the usage of an answer before it was aborted', async () => {
     const report = { usage: USAGE, refusal: undefined };
     expect(await reportsOfCutOff('identity', Buffer.from(START))).toEqual([report]);
     const flushed = zlib.gzipSync(START, { finishFlush: zlib.constants.Z_SYNC_FLUSH });
     expect(await reportsOfCutOff('gzip', flushed)).toEqual([report]);
   });
 
-  it("reads Amazon's frames, wherever they are cut", async () => {
+  it("reads Amazon's frames, wherever they are split", async () => {
     const [, text] = ANSWERS[0]!;
     const frames = text.match(/\{.*\}/g)!.map((event) => {
       const bytes = Buffer.from(event).toString('base64');
@@ -159,7 +159,7 @@ describe('tapUsage', () => {
     }
   });
 
-  it.skipIf(zstdCompressSync === undefined)('reads zstd, where Node does', async () => {
+  it.skipIf(zstdCompressSync === undefined)('reads zstd, if Node does', async () => {
     const report = { usage: USAGE, refusal: undefined };
     expect(await reportsOfCutOff('zstd', zstdCompressSync!(START))).toEqual([report]);
   });
