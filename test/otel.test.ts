@@ -1,4 +1,4 @@
-// What OpenTelemetry is told: by hand-made messages, and by a session in its windows.
+// Spans and metrics of OpenTelemetry, for hand-made messages and for the preflights of a session.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
@@ -86,7 +86,7 @@ interface Watch {
   readonly tracer: Tracer;
   readonly meter: Meter;
   readonly spans: () => readonly ReadableSpan[];
-  /** Every point of a metric, as its attributes and its value. */
+  /** Every data point of a metric, with its attributes and value. */
   readonly points: (name: string) => Promise<readonly Point[]>;
   readonly metric: (name: string) => Promise<MetricData | undefined>;
   readonly stop: () => void;
@@ -94,7 +94,7 @@ interface Watch {
 
 type Point = readonly [attributes: object, value: unknown];
 
-/** Instruments with exporters of its own. */
+/** Instruments with their own exporters. */
 function watch(): Watch {
   const spanExporter = new InMemorySpanExporter();
   const tracer = new BasicTracerProvider({
@@ -124,7 +124,7 @@ function watch(): Watch {
 }
 
 describe('instrumentCtxfold', () => {
-  it('makes a span of a compaction, with its times and numbers', () => {
+  it('makes a span for a compaction, with its times and numbers', () => {
     const { spans } = watch();
     publish('ctxfold:compaction', () => COMPACTION);
     const [span] = spans();
@@ -151,7 +151,7 @@ describe('instrumentCtxfold', () => {
     });
   });
 
-  it('leaves out what is not known', () => {
+  it('omits unknown attributes', () => {
     const { spans } = watch();
     publish('ctxfold:compaction', () => ({
       sessionId: 's1',
@@ -175,7 +175,7 @@ describe('instrumentCtxfold', () => {
     });
   });
 
-  it('marks a span of what failed as an error, by its code', () => {
+  it('marks the span of a failure as an error, with its code', () => {
     const { spans } = watch();
     publish('ctxfold:compaction', () => ({
       ...COMPACTION,
@@ -194,7 +194,7 @@ describe('instrumentCtxfold', () => {
   });
 
   it.each(['rejected', 'stale', 'aborted', 'failed'] as const)(
-    'calls no conversation compacted by a step that was %s',
+    'does not mark the conversation as compacted for a step that was %s',
     async (outcome) => {
       const { spans, points } = watch();
       publish('ctxfold:compaction', () => ({ ...COMPACTION, outcome }));
@@ -204,14 +204,14 @@ describe('instrumentCtxfold', () => {
     },
   );
 
-  it('says nothing of a compression that was held', async () => {
+  it('makes no span for a held compression', async () => {
     const { spans, points } = watch();
     publish('ctxfold:compaction', () => ({ ...COMPACTION, outcome: 'held' }));
     expect(spans()).toEqual([]);
     expect(await points('ctxfold.compaction.duration')).toEqual([]);
   });
 
-  it('says which strategy truncation made up for', () => {
+  it('names the strategy that truncation replaced', () => {
     const { spans } = watch();
     const fallbackFrom = { strategy: 'middle-out', code: 'SUMMARY_REJECTED' } as const;
     publish('ctxfold:compaction', () => ({
@@ -226,7 +226,7 @@ describe('instrumentCtxfold', () => {
     });
   });
 
-  it('gives a span the times of the passes behind it, and those of no other window', () => {
+  it('gives a span the times of its own passes, not of those of another preflight', () => {
     const { spans } = watch();
     publish('ctxfold:pass', () => PASS);
     publish('ctxfold:pass', () => PASS);
@@ -245,7 +245,7 @@ describe('instrumentCtxfold', () => {
     expect(second?.attributes).not.toHaveProperty(['ctxfold.main_thread.ms']);
   });
 
-  it('keeps the time of compactions, windows and passes in seconds', async () => {
+  it('records the duration of compactions, preflights and passes in seconds', async () => {
     const { points, metric } = watch();
     publish('ctxfold:compaction', () => COMPACTION);
     publish('ctxfold:compaction', () => COMPACTION);
@@ -272,7 +272,7 @@ describe('instrumentCtxfold', () => {
     }
   });
 
-  it('has buckets that tell apart what takes a millisecond, a moment and a minute', async () => {
+  it('has buckets for durations from a millisecond to minutes', async () => {
     const { metric } = watch();
     for (const durationMs of [1.5, 80, 60_500]) {
       publish('ctxfold:compaction', () => ({ ...COMPACTION, durationMs }));
@@ -282,7 +282,7 @@ describe('instrumentCtxfold', () => {
     expect(counts.filter((count) => count > 0)).toEqual([1, 1, 1]);
   });
 
-  it('adds up the tokens that were reclaimed, and never tries to subtract', async () => {
+  it('adds up reclaimed tokens, and ignores negative numbers', async () => {
     const { warn } = listenToDiag();
     const { points } = watch();
     publish('ctxfold:compaction', () => COMPACTION);
@@ -306,7 +306,7 @@ describe('instrumentCtxfold', () => {
     ]);
   });
 
-  it('counts misses of the cache by their cause', async () => {
+  it('counts cache misses by cause', async () => {
     const { points } = watch();
     const miss = { sessionId: 's1', expectedTokens: 9_000, readTokens: 0 } as const;
     publish('ctxfold:cache-miss', () => ({ ...miss, cause: 'edit' }));
@@ -318,7 +318,7 @@ describe('instrumentCtxfold', () => {
     ]);
   });
 
-  it('stands beside another one, and ends alone, once', () => {
+  it('can run twice, and each is stopped alone, once', () => {
     const [first, second] = [watch(), watch()];
     publish('ctxfold:compaction', () => COMPACTION);
     first.stop();
@@ -328,7 +328,7 @@ describe('instrumentCtxfold', () => {
     expect(second.spans()).toHaveLength(2);
   });
 
-  it('leaves no listener behind', () => {
+  it('removes its listeners when it is stopped', () => {
     const names = ['pass', 'fallback', 'compaction', 'preflight', 'cache-miss'].map(
       (name) => `ctxfold:${name}`,
     );
@@ -338,7 +338,7 @@ describe('instrumentCtxfold', () => {
     expect(names.map((name) => channel(name).hasSubscribers)).toEqual(names.map(() => false));
   });
 
-  it('goes by the global providers when it is given none', () => {
+  it('uses the global providers by default', () => {
     const getTracer = vi.spyOn(trace, 'getTracer');
     onTestFinished(() => getTracer.mockRestore());
     const stop = instrumentCtxfold();
@@ -347,7 +347,7 @@ describe('instrumentCtxfold', () => {
     expect(() => publish('ctxfold:compaction', () => COMPACTION)).not.toThrow();
   });
 
-  it('tells diag of a tracer that throws, and nobody else', () => {
+  it('reports a throwing tracer to diag, and throws nothing', () => {
     const { error } = listenToDiag();
     const { meter } = watch();
     const bug = new Error('a bug of a tracer');
@@ -361,7 +361,7 @@ describe('instrumentCtxfold', () => {
     expect(error).toHaveBeenCalledWith(expect.stringContaining('ctxfold:compaction'), bug);
   });
 
-  it('tells it once, and keeps the metrics all the same', async () => {
+  it('reports it once, and still records metrics', async () => {
     const { error } = listenToDiag();
     const { tracer } = watch();
     const failing = { startSpan: vi.fn(tracer.startSpan.bind(tracer)) };
@@ -373,12 +373,12 @@ describe('instrumentCtxfold', () => {
     for (let turn = 0; turn < 5; turn += 1) publish('ctxfold:compaction', () => COMPACTION);
     expect(failing.startSpan).toHaveBeenCalledTimes(5);
     expect(error).toHaveBeenCalledTimes(1);
-    // Once by the instruments of `watch` and once by these.
+    // Recorded by the instruments of `watch` and by these.
     const [[, seconds] = []] = await points('ctxfold.compaction.duration');
     expect(seconds).toBe(2 * 5 * 1.5);
   });
 
-  it('survives a diag that throws as well', () => {
+  it('ignores a diag that throws as well', () => {
     const { error } = listenToDiag();
     error.mockImplementation(() => {
       throw new Error('no diag today');
@@ -394,7 +394,7 @@ describe('instrumentCtxfold', () => {
     expect(error).toHaveBeenCalledTimes(1);
   });
 
-  it('fails no turn with any tracer, span, meter or instrument that there is', () => {
+  it('lets no turn fail for any hostile tracer, span, meter or instrument', () => {
     listenToDiag();
     const { tracer, meter } = watch();
     for (const { name, make } of HOSTILE_VALUES) {
@@ -420,7 +420,7 @@ describe('instrumentCtxfold', () => {
     }
   });
 
-  it('puts the spans of a window under the span that its caller is in', async () => {
+  it("makes the caller's active span the parent of a preflight's spans", async () => {
     context.setGlobalContextManager(new AsyncContextManager());
     onTestFinished(() => context.disable());
     const { tracer, spans } = watch();
@@ -445,7 +445,7 @@ describe('instrumentCtxfold', () => {
     ).toEqual(['turn 0: compressed', 'turn 0: pruned', 'turn 1: compressed', 'turn 1: pruned']);
   });
 
-  it('follows a session whose compression fails', async () => {
+  it('records a session whose compression fails', async () => {
     const { spans, points } = watch();
     const strategy = strategyOf(() =>
       Promise.reject(new CompressionExecutionError('high-density', 'said no')),
@@ -462,7 +462,7 @@ describe('instrumentCtxfold', () => {
   });
 });
 
-/** What OpenTelemetry says about itself while a test runs. */
+/** The messages of OpenTelemetry's own logger during a test. */
 function listenToDiag(): DiagLogger & { readonly error: Mock; readonly warn: Mock } {
   const silent = (): void => {};
   const logger = { error: vi.fn(), warn: vi.fn(), info: silent, debug: silent, verbose: silent };
@@ -471,7 +471,7 @@ function listenToDiag(): DiagLogger & { readonly error: Mock; readonly warn: Moc
   return logger;
 }
 
-/** What carries the active span over waits; the package with a finished one would be for this test alone. */
+/** Keeps the active span across `await`; a package for this would only serve this test. */
 class AsyncContextManager implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>();
 

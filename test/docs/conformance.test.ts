@@ -1,4 +1,4 @@
-// Keeps docs/conformance.md true: it has every id of the specification, and what it cites exists.
+// Checks docs/conformance.md: it has every id of the specification, and everything that it cites exists.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ const DOCUMENT = readFileSync(new URL('docs/conformance.md', REPOSITORY), 'utf8'
 
 type Range = readonly [first: number, last: number];
 
-/** How many parts each of the thirteen requirements has. */
+/** The number of parts of each of the thirteen requirements. */
 const REQUIREMENT_PARTS = [10, 10, 6, 4, 11, 5, 6, 6, 6, 5, 4, 3, 7];
 const BUSINESS_RULES = { PRUNE: 6, DEDUP: 4, RECENCY: 5, THRESH: 5, CONFLICT: 5 };
 const EDGE_CASES: readonly Range[] = [
@@ -59,7 +59,7 @@ function threeDigits(number: number): string {
 }
 
 const IDS = [
-  // Put together, as lint lets no tag stand in code.
+  // Assembled from parts, as lint forbids tags in code.
   ...REQUIREMENT_PARTS.flatMap((parts, at) =>
     Array.from({ length: parts }, (_, part) => {
       return `${['REQ', 'HD', threeDigits(at + 1)].join('-')}.${part + 1}`;
@@ -72,7 +72,7 @@ const IDS = [
   ...numbered('ERR', ERRORS),
 ];
 
-/** The rows of every table, without heads. */
+/** The rows of all tables, without heads. */
 const ROWS = tableRows(DOCUMENT).filter(([, second]) => second !== 'rule');
 
 const CITATIONS = ROWS.flatMap((cells) => citationsIn(cells[3] ?? ''));
@@ -84,12 +84,12 @@ describe('docs/conformance.md', () => {
     expect([...IDS, ...DECISIONS].filter((id) => !firsts.has(id))).toEqual([]);
   });
 
-  it('has no id that the specification does not have, and none twice', () => {
+  it('has no id that is not in the specification, and none twice', () => {
     const ids = ROWS.map(([first = '']) => first).filter((first) => /^[A-Z]+-/.test(first));
     expect([...ids].sort()).toEqual([...IDS].sort());
   });
 
-  it('cites a test in every row, and nothing but tests there', () => {
+  it('cites a test in every row, and only tests in that column', () => {
     for (const cells of ROWS) {
       expect(cells, cells[0]).toHaveLength(4);
       const cited = citationsIn(cells[3] ?? '');
@@ -111,11 +111,11 @@ describe('docs/conformance.md', () => {
     const pages = [...DOCUMENT.matchAll(/\]\(([^)#]+)\)/g)].map(([, page = '']) => `docs/${page}`);
     expect(sources.length).toBeGreaterThan(100);
     const missing = [...sources, ...pages].filter((path) => !existsSync(new URL(path, REPOSITORY)));
-    // A name of a file that stands for itself, such as `compression.md`, has no folder.
+    // A bare file name, such as `compression.md`, has no folder.
     expect(missing.filter((path) => path.split('/').length > 2)).toEqual([]);
   });
 
-  it('refers to deviations that there are, each at least once', () => {
+  it('refers to existing deviations, to each at least once', () => {
     const section = /## Deviations\n([^]*?)\n## /.exec(DOCUMENT)?.[1] ?? '';
     const numbers = [...section.matchAll(/^(\d+)\. \*\*/gm)].map(([, number]) => Number(number));
     expect(numbers).toEqual(numbers.map((_, at) => at + 1));
@@ -125,7 +125,7 @@ describe('docs/conformance.md', () => {
     expect([...new Set(referred)].sort((a, b) => a - b)).toEqual(numbers);
   });
 
-  it('has a violation to plant for every row, or the reason why there is none', () => {
+  it('has a mutant for every row, or the reason why there is none', () => {
     const { mutants, without } = JSON.parse(
       readFileSync(new URL('test/conformance/mutants.json', REPOSITORY), 'utf8'),
     ) as { mutants: { rows: string[]; file: string }[]; without: Record<string, string> };
@@ -135,7 +135,7 @@ describe('docs/conformance.md', () => {
     expect(files.filter((file) => !existsSync(new URL(`src/${file}`, REPOSITORY)))).toEqual([]);
   });
 
-  it('does not say where the specification lies', () => {
+  it('does not name the path of the specification', () => {
     expect(/.*(?:\.\.\/|shared\/spec|\/work\/).*/.exec(DOCUMENT)).toBeNull();
   });
 });

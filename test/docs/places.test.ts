@@ -1,14 +1,14 @@
-// Keeps true what CONTRIBUTING.md says of where a test stands: at the place of its source, or at that of the file through
-// which others reach the source, in the same folder or the one above.
+// Checks the rule of CONTRIBUTING.md for the place of tests: a test mirrors its source, or the file in the same or the parent folder
+// through which others import the source.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url);
-/** What has its test elsewhere: commands run as a whole, in `integration`; a page's script, in a browser. */
+/** Sources with tests elsewhere: commands in `integration`, scripts of pages in a browser. */
 const ELSEWHERE = /^cli\/(?:[a-z-]+\/)*(?:main|commands|[a-z]+-command|run-[a-z]+)\.ts$|\/client\//;
-/** How much of the sources may have a test elsewhere, say in `integration`, or none. */
+/** The share of sources that may have their test elsewhere, or none. */
 const MAX_SHARE = 0.1;
 
 function listFiles(folder: string): readonly string[] {
@@ -17,7 +17,7 @@ function listFiles(folder: string): readonly string[] {
     .filter((file) => file.endsWith('.ts'));
 }
 
-/** With code that runs, by path from `src`; what it imports at run time. */
+/** The sources with code, by path from `src`, with their imports at run time. */
 const SOURCES = new Map(
   listFiles('src').flatMap((file): [string, readonly string[]][] => {
     const text = readFileSync(new URL(`src/${file}`, ROOT), 'utf8');
@@ -28,13 +28,13 @@ const SOURCES = new Map(
 );
 const TESTS = listFiles('test').filter((file) => file.endsWith('.test.ts'));
 
-/** `session.test.ts`, and `session-abort.test.ts` for a part of what it does. */
+/** Whether there is, for example, `session.test.ts`, or `session-abort.test.ts` for a part of the source. */
 function hasOwnTest(source: string): boolean {
   const place = source.replace(/\.ts$/, '');
   return TESTS.some((test) => test === `${place}.test.ts` || test.startsWith(`${place}-`));
 }
 
-/** Whether the way from one source to another stays in a folder, or leads from the one above into it. */
+/** Whether two sources are in the same folder, or the importing one is in the parent folder. */
 function isInReach(from: string, to: string): boolean {
   const [above, folder] = [posix.dirname(from), posix.dirname(to)];
   return above === folder || above === posix.dirname(folder);
@@ -51,7 +51,7 @@ function tested(): ReadonlySet<string> {
 }
 
 describe('test/', () => {
-  it('has a test at the place of each source, or of one that leads to it', () => {
+  it('has a test at the place of each source, or of a source that imports it', () => {
     const found = tested();
     const sources = [...SOURCES.keys()].filter((source) => !ELSEWHERE.test(source));
     const without = sources.filter((source) => !found.has(source));

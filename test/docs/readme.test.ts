@@ -1,4 +1,4 @@
-// Keeps the README and the guide true: every sample in them is compiled and runs as it stands there.
+// Checks the README and the guide: every sample compiles and runs unchanged.
 
 import { execFile } from 'node:child_process';
 import {
@@ -21,13 +21,13 @@ import { sample as share } from '../support/scale.js';
 const REPOSITORY = new URL('../../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, REPOSITORY), 'utf8');
 
-/** The samples of a page, under the heading that each stands under. */
+/** The samples of a page under a heading. */
 function samplesOf(page: string, heading: string): string[] {
   const section = page.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}\n`)) ?? '';
   return [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
 }
 
-/** Runs a sample in the repository, where `ctxfold` is this package, and returns what it prints. */
+/** Runs a sample in the repository, where `ctxfold` is this package; returns its output. */
 async function run(
   sample: string,
   env: Record<string, string> = {},
@@ -52,14 +52,14 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-it('shows the picture of what the command line says of the same session', async () => {
+it('the picture of tokens per turn is what the script draws', async () => {
   const drawn = path.join(temporaryDirectory(), 'drawn.svg');
   const script = [path.join('scripts', 'picture.js'), drawn];
   await promisify(execFile)(process.execPath, script, { cwd: REPOSITORY, timeout: 120_000 });
   expect(readFileSync(drawn, 'utf8')).toBe(read('docs/tokens-per-turn.svg'));
 });
 
-/** What the compiler says of each of some modules that stand in the repository. */
+/** The compiler's errors for each of some modules within the repository. */
 async function complaintsAbout(...modules: readonly string[]): Promise<readonly string[][]> {
   const folder = fileURLToPath(new URL('.tmp/', REPOSITORY));
   mkdirSync(folder, { recursive: true });
@@ -74,11 +74,11 @@ async function complaintsAbout(...modules: readonly string[]): Promise<readonly 
   const project = { extends: '../../tsconfig.json', compilerOptions, files, include: [] };
   writeFileSync(path.join(samples, 'tsconfig.json'), JSON.stringify(project));
   const compiler = fileURLToPath(new URL('node_modules/@typescript/native/bin/tsc', REPOSITORY));
-  const told = await promisify(execFile)(process.execPath, [compiler, '-p', samples]).catch(
+  const output = await promisify(execFile)(process.execPath, [compiler, '-p', samples]).catch(
     (failure: unknown) => failure as { readonly stdout: string },
   );
   return files.map((file) =>
-    told.stdout.split('\n').flatMap((line) => {
+    output.stdout.split('\n').flatMap((line) => {
       const [, where = '', what = ''] = /^(\S+)\(\d+,\d+\): error TS\d+: (.*)$/.exec(line) ?? [];
       return where.endsWith(path.basename(file)) ? [what] : [];
     }),
@@ -86,7 +86,7 @@ async function complaintsAbout(...modules: readonly string[]): Promise<readonly 
 }
 
 describe('README.md', () => {
-  it('has a sample that compiles as it stands', async () => {
+  it('has a sample that compiles unchanged', async () => {
     const samples = samplesOf(read('README.md'), 'Five lines');
     expect(samples).toHaveLength(1);
     const [sample = ''] = samples;
@@ -95,7 +95,7 @@ describe('README.md', () => {
     expect(broken).toEqual(["Cannot find name 'agent'."]);
   });
 
-  it('has a sample that runs as it stands', async () => {
+  it('has a sample that runs unchanged', async () => {
     const [sample = ''] = samplesOf(read('README.md'), 'Five lines');
     const readManifest = { name: 'read_file', input: { path: 'package.json' } };
     const provider = await startScriptedProvider({
@@ -107,17 +107,17 @@ describe('README.md', () => {
     expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain('Context compaction');
   });
 
-  it('is packed with pages that exist: npm leaves out others without a word', () => {
+  it('is packed with pages that exist: npm silently omits missing ones', () => {
     const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] };
     expect(files).toContain('docs/options.md');
     expect(files.filter((file) => !existsSync(new URL(file, REPOSITORY)))).toEqual([]);
   });
 
-  it('is short enough to be read at once', () => {
+  it('is short enough to be read in one go', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
   });
 
-  it('names every entry of the package, and no other', () => {
+  it('names every entry of the package, and no others', () => {
     const { exports } = JSON.parse(read('package.json')) as { readonly exports: object };
     const entries = Object.keys(exports).filter((entry) => entry !== './package.json');
     const named = read('README.md').match(/(?<=['`])ctxfold(?:\/[a-z-]+)?(?=['`])/g) ?? [];
@@ -139,7 +139,7 @@ describe('README.md', () => {
 describe('docs/guide.md', () => {
   const GUIDE = read('docs/guide.md');
 
-  it('shows how to get results back in lines that run, and are safe with any id', async () => {
+  it('shows how to recall results in code that runs, and is safe for any id', async () => {
     const [sample = ''] = samplesOf(GUIDE, 'Getting results back');
     const outer = temporaryDirectory();
     const end = 'console.log(text);\nawait compactor.close();';
@@ -152,7 +152,7 @@ describe('docs/guide.md', () => {
     expect(files).toEqual([expect.stringMatching(/^a\/b\/removed\/sha256\.\w+\.removals\.jsonl$/)]);
   });
 
-  it('names every metric and every channel, and no other', () => {
+  it('names every metric and every channel, and no others', () => {
     const source = read('src/otel.ts');
     const created = source.matchAll(/create(?:Histogram|Counter)\(\s*'([^']+)'/g);
     const metrics = [...created].map(([, name]) => name);

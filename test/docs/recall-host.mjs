@@ -1,9 +1,9 @@
-// What the README's sample of getting results back finds around it: an agent that is asked by somebody whose id is a
-// path, and a model that asks for the result which was taken away.
+// The globals of the sample that recalls results: an agent with a user whose id is a path, and a model that asks for
+// the removed result.
 
 import { mkdirSync } from 'node:fs';
 
-/** Large enough for a batch: what is less stays until there is more. */
+/** Large enough for a batch of edits, so that the result is removed at once. */
 const LINES = 12_000;
 
 const steps = [

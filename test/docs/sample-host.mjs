@@ -1,4 +1,4 @@
-// What the samples of the guide find around them: a compactor, and a client of a provider that answers anything.
+// The globals of the guide's samples: a compactor, and a client of a provider that accepts any request.
 
 import { createCompactor } from 'ctxfold';
 

@@ -1,4 +1,4 @@
-// Keeps docs/security.md true: each of its lines cites a test, and the tests are there.
+// Checks docs/security.md: each row cites a test, and the tests exist.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -8,12 +8,12 @@ const REPOSITORY = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, REPOSITORY), 'utf8');
 const PAGE = read('docs/security.md');
 
-/** All lines that claim something: the last cell of each cites its tests. */
+/** All rows with a claim: the last cell of each cites its tests. */
 const ROWS = tableRows(PAGE).filter((cells) => cells.at(-1) !== 'tests');
 const CITATIONS = ROWS.flatMap((cells) => citationsIn(cells.at(-1) ?? ''));
 
 describe('docs/security.md', () => {
-  it('cites a test in every line of its tables, and nothing but tests there', () => {
+  it('cites a test in every row of its tables, and only tests in that column', () => {
     expect(ROWS.length).toBeGreaterThan(50);
     for (const cells of ROWS) {
       const cited = citationsIn(cells.at(-1) ?? '');
@@ -28,7 +28,7 @@ describe('docs/security.md', () => {
     expect(missingTests(file, names)).toEqual([]);
   });
 
-  it('names every package that is installed with ctxfold on purpose', () => {
+  it('names every dependency of ctxfold', () => {
     const { dependencies } = JSON.parse(read('package.json')) as { readonly dependencies: object };
     expect(Object.keys(dependencies).filter((name) => !PAGE.includes(`\`${name}\``))).toEqual([]);
   });

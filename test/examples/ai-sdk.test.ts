@@ -1,5 +1,5 @@
-// The example for the AI SDK as it stands, from the command line: alone, and with a provider that refuses what
-// real ones refuse.
+// The example for the AI SDK, run from the command line: alone, and with a provider that refuses what real ones
+// refuse.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { HISTORY_MESSAGES, runExample } from './run-example.js';
 
 const EXAMPLE = 'examples/ai-sdk.js';
 
-/** The tokens of the first and the last step that edited. */
+/** The tokens of the first and the last step with edits. */
 function tokensOf(output: string): { readonly before: number; readonly after: number } {
   const steps = [...output.matchAll(/^\w+: (\d+) tokens before, (\d+) after$/gm)];
   return { before: Number(steps[0]?.[1]), after: Number(steps.at(-1)?.[2]) };
@@ -30,7 +30,7 @@ describe(EXAMPLE, () => {
     70_000,
   );
 
-  it('sends nothing that a provider refuses', async () => {
+  it('sends no request that a provider refuses', async () => {
     const read = { name: 'read_file', input: { file_path: 'src/price.js' } };
     const write = { name: 'write_file', input: { file_path: 'src/price.js', content: 'new' } };
     const calls = [read, write, read, { ...read, input: { file_path: 'no-such-file' } }];
@@ -46,7 +46,7 @@ describe(EXAMPLE, () => {
     expect(after).toBeLessThan(before * 0.7);
   });
 
-  it('has what the README shows: five lines', () => {
+  it('contains the five lines that the README shows', () => {
     const region = /\/\/ #region five lines\n(.*?)\/\/ #endregion/s.exec(
       readFileSync(EXAMPLE, 'utf8'),
     );

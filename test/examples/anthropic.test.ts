@@ -1,4 +1,4 @@
-// The example of the Anthropic adapter, as its readers run it.
+// The example of the Anthropic adapter, run like its readers run it.
 
 import { describe, expect, it } from 'vitest';
 
@@ -9,7 +9,7 @@ import { HISTORY_MESSAGES, numbersBehind, runExample } from './run-example.js';
 const EXAMPLE = 'examples/anthropic.js';
 
 describe(EXAMPLE, () => {
-  it.runIf(PLAYS_ALL)('does the job on a long history, and sends less of it', async () => {
+  it.runIf(PLAYS_ALL)('completes its task after a long history, and sends less of it', async () => {
     const output = await runExample(EXAMPLE);
 
     const [before = 0] = numbersBehind('tokens before', output);
@@ -25,7 +25,7 @@ describe(EXAMPLE, () => {
     expect(output).toContain('5 requests: ');
   });
 
-  it('talks to the provider that it is told, which refuses nothing', async () => {
+  it('calls the given provider, which refuses nothing', async () => {
     const provider = await startStrictProvider([
       { toolCalls: [{ name: 'read_file', input: { file_path: 'nowhere.js' } }] },
       { text: 'There is no such file.' },

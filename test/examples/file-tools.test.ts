@@ -1,4 +1,4 @@
-// The file tools of the examples do what they say, in their directory and nowhere else.
+// The file tools of the examples work in their directory and nowhere else.
 
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ async function start(files?: Record<string, string>): Promise<{ root: string; ca
 }
 
 describe('fileTools', () => {
-  it('names the tools that read and write as the default catalog does', () => {
+  it('uses the names of the default catalog for tools that read and write', () => {
     const known = fileTools('/').filter(({ name }) => name in DEFAULT_TOOL_CATALOG);
     expect(known.map(({ name }) => name)).toEqual(['read_file', 'write_file', 'replace']);
   });
@@ -38,7 +38,7 @@ describe('fileTools', () => {
   it.each([
     ['none', 'not at all'],
     ['a', 'more than once'],
-  ])('replaces nothing that is not unique (%s)', async (old_string, message) => {
+  ])('does not replace a text that is not unique (%s)', async (old_string, message) => {
     const { call } = await start({ 'a.txt': 'aa' });
     const replaced = call('replace', { file_path: 'a.txt', old_string, new_string: 'b' });
     await expect(replaced).rejects.toThrow(message);
@@ -56,7 +56,7 @@ describe('fileTools', () => {
     );
   });
 
-  it('names what is missing as the model did', async () => {
+  it('names a missing file like the model did', async () => {
     const { root, call } = await start({});
     for (const missing of [
       () => call('read_file', { file_path: 'a.js' }),
@@ -96,7 +96,7 @@ describe('fileTools', () => {
     await expect(readFile(join(outer, 'outside/nowhere.txt'), 'utf8')).rejects.toThrow('ENOENT');
   });
 
-  it('follows links within the workspace, but searches no file twice', async () => {
+  it('follows symbolic links within the workspace, but searches no file twice', async () => {
     const { root, call } = await start({ 'real/a.txt': 'found' });
     await symlink(join(root, 'real'), join(root, 'alias'));
     expect(await call('read_file', { file_path: 'alias/a.txt' })).toBe('found');
@@ -105,7 +105,7 @@ describe('fileTools', () => {
 });
 
 describe('makeTemporaryWorkspace', () => {
-  it('removes the directory with all that was added', async () => {
+  it('removes the directory with all added files', async () => {
     const { root, remove } = await makeTemporaryWorkspace();
     await mkdir(join(root, 'more'));
     await writeFile(join(root, 'more/a.txt'), 'a');

@@ -1,4 +1,4 @@
-// The example of the adapter for Google GenAI, as its readers run it.
+// The example of the adapter for Google GenAI, run like its readers run it.
 
 import { describe, expect, it } from 'vitest';
 
@@ -9,7 +9,7 @@ import { HISTORY_MESSAGES, numbersBehind, runExample } from './run-example.js';
 const EXAMPLE = 'examples/google.js';
 
 describe(EXAMPLE, () => {
-  it('does the job on a long history, and sends less of it', async () => {
+  it('completes its task after a long history, and sends less of it', async () => {
     const output = await runExample(EXAMPLE);
     const [before = 0] = numbersBehind('tokens before', output);
     const [after = 0] = numbersBehind('tokens after', output);

@@ -1,4 +1,4 @@
-// The example of the adapter for LangChain, as its readers run it.
+// The example of the adapter for LangChain, run like its readers run it.
 
 import { describe, expect, it } from 'vitest';
 
@@ -9,7 +9,7 @@ import { HISTORY_MESSAGES, numbersBehind, runExample } from './run-example.js';
 const EXAMPLE = 'examples/langchain.js';
 
 describe(EXAMPLE, () => {
-  it('does two jobs on a long history, sends less of it, and keeps all of it', async () => {
+  it('completes two tasks after a long history, sends less of it, and keeps all of it', async () => {
     const output = await runExample(EXAMPLE);
     const [history = 0] = numbersBehind('history', output);
     const before = numbersBehind('tokens before', output);

@@ -1,4 +1,4 @@
-// The examples of the adapters for OpenAI, as their readers run them.
+// The examples of the adapters for OpenAI, run like their readers run them.
 
 import { describe, expect, it } from 'vitest';
 import type { ProviderApi } from '../../examples/support/scripted-provider.js';
@@ -37,7 +37,7 @@ describe.each(sample(EXAMPLES, 1))('%s', (example, api) => {
     70_000,
   );
 
-  it('sends nothing that a provider refuses', async () => {
+  it('sends no request that a provider refuses', async () => {
     const read = { name: 'read_file', input: { file_path: 'src/price.js' } };
     const write = { name: 'write_file', input: { file_path: 'src/price.js', content: 'new' } };
     const missing = { name: 'read_file', input: { file_path: 'no-such-file' } };

@@ -1,4 +1,4 @@
-// The client in Python against a gateway; skipped where there is no Python.
+// The Python client with a gateway; skipped without Python.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { text } from 'node:stream/consumers';
@@ -39,7 +39,7 @@ describe.skipIf(!hasPython)(
       expect(compacted[0]).toEqual(messages[0]);
     });
 
-    it('gives messages back as they are when there is no gateway', async () => {
+    it('returns messages unchanged if there is no gateway', async () => {
       const [api] = API_TALKS;
       const messages = talk(api!, 3);
       expect(await python('http://127.0.0.1:1', messages, api!.name)).toEqual(messages);

@@ -1,4 +1,4 @@
-// The long history that examples and tests stand on: valid in every format, and with something to prune.
+// The long history that examples and tests use: valid in every format, with stale reads to prune.
 
 import { describe, expect, it } from 'vitest';
 
@@ -45,7 +45,7 @@ describe('recordedHistory', () => {
     },
   );
 
-  it('starts with a person and ends with an answer, wherever it is cut', async () => {
+  it('starts with a human entry and ends with an answer, wherever it is cut', async () => {
     for (const messages of [1, 100, 300, 550]) {
       const history = await recordedHistory({ messages });
       const last = history.at(-1);
@@ -74,7 +74,7 @@ describe('recordedHistory', () => {
 });
 
 describe.each(FORMATS)('%s', (_name, write) => {
-  it('makes 500 messages and more of it', async () => {
+  it('makes at least 500 messages of it', async () => {
     const messages = write(await recordedHistory());
     expect(messages.length).toBeGreaterThanOrEqual(500);
     expect(messages).toEqual(JSON.parse(JSON.stringify(messages)));
@@ -98,13 +98,13 @@ describe.each(FORMATS)('%s', (_name, write) => {
 });
 
 describe('findBreaches', () => {
-  it.each(APIS)('finds none in a request to %s', async (api, list, write) => {
+  it.each(APIS)('finds no breach in a request to %s', async (api, list, write) => {
     const path = '/v1beta/models/gemini-2.5-pro:generateContent';
     const body = { [list]: write(await recordedHistory()) };
     expect(findBreaches({ api, path, headers: {}, body })).toEqual([]);
   });
 
-  it.each(APIS)('finds the call that was left out of a request to %s', async (api, list, write) => {
+  it.each(APIS)('finds the missing call in a request to %s', async (api, list, write) => {
     const history = await recordedHistory();
     const calls = history.findLastIndex(({ blocks }) =>
       blocks.some(({ type }) => type === 'tool_call'),

@@ -1,14 +1,14 @@
-// Runs examples as their readers do.
+// Runs examples like their readers do.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { length } from '../support/scale.js';
 
-/** As many messages of recorded sessions an example goes on with; its readers see 500. */
+/** Number of recorded messages in front of an example's task; 500 for readers. */
 export const HISTORY_MESSAGES: number = length(500);
 
-/** Runs an example, with neither provider nor key but those given, to its end; returns what it printed. */
+/** Runs an example to its end, without any other provider or key than the given ones; returns its output. */
 export async function runExample(
   example: string,
   environment: Readonly<Record<string, string>> = {},
@@ -22,7 +22,7 @@ export async function runExample(
   return stdout;
 }
 
-/** The numbers of the lines that begin with this label. */
+/** The numbers in the lines that begin with a label. */
 export function numbersBehind(label: string, output: string): number[] {
   return Array.from(output.matchAll(new RegExp(`^${label}: (\\d+)`, 'gm')), ([, number]) =>
     Number(number),

@@ -1,4 +1,4 @@
-// What the scripted provider does with its script, whatever is said to it.
+// The scripted provider plays its script, whatever the requests say.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
@@ -24,7 +24,7 @@ async function post(
 }
 
 describe('startScriptedProvider', () => {
-  it('takes a step for every request that it answers with 200', async () => {
+  it('plays a step for every request that it answers with 200', async () => {
     const provider = await start({
       script: [{ text: 'first' }, { text: 'second' }],
       check: ({ body }) => (body['model'] === 'odd' ? 'No such model.' : undefined),
@@ -40,7 +40,7 @@ describe('startScriptedProvider', () => {
     expect(provider.requests.map(({ status }) => status)).toEqual([200, 400, 500, 200, 400]);
   });
 
-  it('asks a function for each step', async () => {
+  it('calls a script that is a function for each step', async () => {
     const provider = await start({
       script: ({ api, path, body }, at) => ({ text: [api, path, body['model'], at].join(' ') }),
     });
@@ -63,14 +63,14 @@ describe('startScriptedProvider', () => {
     ['/v1/chat/completions', 'reasoning_content', 'reasoning_content'],
     ['/v1/responses', 'encrypted_content', 'response.reasoning_summary_text.delta'],
     ['/v1beta/models/m:generateContent', 'thoughtSignature', ''],
-  ])('tells reasoning in the manner of %s', async (path, whole, streamed) => {
+  ])('returns reasoning in the form of %s', async (path, whole, streamed) => {
     const provider = await start({ script: () => ({ reasoning: 'Hm.', text: 'Yes.' }) });
     expect((await post(provider, path, {})).text).toContain(`"${whole}"`);
     if (streamed === '') return;
     expect((await post(provider, path, { stream: true })).text).toContain(`"${streamed}"`);
   });
 
-  it('knows no other path, and no body that is no JSON', async () => {
+  it('refuses other paths, and bodies that are no JSON', async () => {
     const provider = await start({ script: () => ({ text: 'x' }) });
     expect((await post(provider, '/v1/models', {})).status).toBe(404);
     const broken = await fetch(`${provider.url}/v1/messages`, { method: 'POST', body: '{' });
@@ -78,7 +78,7 @@ describe('startScriptedProvider', () => {
     expect(provider.requests).toEqual([]);
   });
 
-  it('hears nobody once it is closed', async () => {
+  it('accepts no connection once it is closed', async () => {
     const provider = await start({ script: () => ({ text: 'x' }) });
     await post(provider, '/v1/messages', {});
     await provider.close();

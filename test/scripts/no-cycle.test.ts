@@ -1,4 +1,4 @@
-// The rule that holds the directions between files and folders, on trees of a few files.
+// The lint rule against import cycles between files and folders, on trees of a few files.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** What the rule says of the file `a/one.ts` in a tree of such files. */
+/** The messages of the rule for the file `a/one.ts` in a tree of the given files. */
 function judge(files: Readonly<Record<string, string>>): readonly string[] {
   const cwd = mkdtempSync(path.join(tmpdir(), 'ctxfold-cycle-'));
   folders.push(cwd);
@@ -38,7 +38,7 @@ function judge(files: Readonly<Record<string, string>>): readonly string[] {
 const BACK = "import { one } from '../a/one.js';\n";
 
 describe('noCycle', () => {
-  it('tells the way round, however many folders it leads through', () => {
+  it('names the cycle, however many folders it passes through', () => {
     const files = {
       'a/one.ts': "import {\n  two,\n  three,\n} from '../b/two.js';\n",
       'b/two.ts': "export { four } from '../c/four.js';\n",
@@ -54,7 +54,7 @@ describe('noCycle', () => {
     ["import { two } from '../b/two.js';\n", "import { other } from './other.js';\n"],
     ["import { two } from '../b/two.js';\n", "import type { other } from '../a/other.js';\n"],
     ["import type { two } from '../b/two.js';\n", "import { other } from '../a/other.js';\n"],
-  ])('lets imports in one direction be: %j %j', (one, two) => {
+  ])('allows imports in one direction: %j %j', (one, two) => {
     expect(judge({ 'a/one.ts': one, 'b/two.ts': two })).toEqual([]);
   });
 
@@ -62,19 +62,19 @@ describe('noCycle', () => {
     ["import type { two } from './two.js';\n", "import { one } from './one.js';\n"],
     ["import type { two } from './two.js';\n", "export type { one } from './one.js';\n"],
     ["import './two.js';\n", "import type { one } from './one.js';\n"],
-  ])('counts types between files: %j %j', (one, two) => {
+  ])('includes type imports between files: %j %j', (one, two) => {
     expect(judge({ 'a/one.ts': one, 'a/two.ts': two })).toEqual([
       'Files import each other: src/a/one.ts → src/a/two.ts → src/a/one.ts.',
     ]);
   });
 
-  it('lets what is loaded on demand know the types of who loads it', () => {
+  it('allows a module that is loaded on demand to import types of the loading one', () => {
     const one = "const load = async () => (await import('./two.js')).two;\n";
     const two = "import type { one } from './one.js';\n";
     expect(judge({ 'a/one.ts': one, 'a/two.ts': two })).toEqual([]);
   });
 
-  it('counts between folders what is loaded on demand', () => {
+  it('includes dynamic imports between folders', () => {
     const one = "const load = async () => (await import('../b/two.js')).two;\n";
     expect(judge({ 'a/one.ts': one, 'b/two.ts': "import '../a/three.js';\n" })).toHaveLength(1);
   });

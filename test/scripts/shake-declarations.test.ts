@@ -1,4 +1,4 @@
-// What the build leaves of declarations, on folders of a few files.
+// The declarations that the build keeps, on folders of a few files.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Returns what is left of these files, by name, if `index` is the entry. */
+/** The remaining files, by name, if `index` is the entry. */
 function shaken(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const folder = mkdtempSync(path.join(tmpdir(), 'ctxfold-shake-'));
   folders.push(folder);
@@ -31,7 +31,7 @@ function shaken(files: Readonly<Record<string, string>>): Readonly<Record<string
 }
 
 describe('shakeDeclarations', () => {
-  it('leaves what the entry names, and what that names, with their comments', () => {
+  it('keeps declarations that the entry references, directly or indirectly, with their comments', () => {
     const left = shaken({
       index: `export { make } from './a/make.js';\nexport type { Made } from './a/made.js';`,
       'a/make': [
@@ -66,7 +66,7 @@ describe('shakeDeclarations', () => {
     });
   });
 
-  it('leaves a name that is imported under another, and one that is passed on', () => {
+  it('keeps a name that is imported under another, and a re-exported one', () => {
     const left = shaken({
       index: `export { A as B } from './on.js';`,
       on: `export { A, C } from './own.js';`,
@@ -91,7 +91,7 @@ describe('shakeDeclarations', () => {
     });
   });
 
-  it('refuses what it would leave out unseen', () => {
+  it('refuses syntax that it does not follow, rather than omit declarations', () => {
     expect(() => shaken({ index: `declare module 'ai' { interface Tool {} }` })).toThrow(
       'Not understood',
     );
