@@ -1,4 +1,4 @@
-// That the list of commands says what the commands say of themselves.
+// The list of commands agrees with the commands themselves.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -32,14 +32,14 @@ describe('COMMANDS', () => {
     },
   );
 
-  test('are loaded by name: until then, not even the public API is', () => {
+  test('are loaded by name: until then, not even the public API is loaded', () => {
     const loaded = modulesBehind('src/cli/main.ts');
     expect(loaded).toContain('src/cli/commands.ts');
     expect(loaded).not.toContain('src/index.ts');
     expect(loaded.filter((file) => file.endsWith('-command.ts'))).toEqual([]);
   });
 
-  test('replay shows its help without the public API', () => {
+  test('replay shows its help without loading the public API', () => {
     const loaded = modulesBehind('src/cli/replay/replay-command.ts');
     expect(loaded).toContain('src/cli/terminal/options.ts');
     expect(loaded).not.toContain('src/index.ts');
@@ -60,12 +60,12 @@ describe('namedCommand', () => {
     [['help'], undefined],
     [['--version'], undefined],
     [[], undefined],
-  ])('finds in %j the command %s', (args, name) => {
+  ])('finds the command in %j: %s', (args, name) => {
     expect(namedCommand(args)).toBe(name);
   });
 });
 
-/** The files of the package that a module loads before it runs, itself among them. */
+/** The files of the package that a module loads statically, itself included. */
 function modulesBehind(file: string, seen: string[] = []): readonly string[] {
   if (seen.includes(file)) return seen;
   seen.push(file);

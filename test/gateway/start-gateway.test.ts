@@ -232,7 +232,7 @@ describe('a gateway', () => {
     expect(status).toBe(200);
   });
 
-  it('wants its token where it has one, and passes it to nobody', async () => {
+  it('requires its token if it has one, and passes it to nobody', async () => {
     await expect(gatewayWorld({ host: '0.0.0.0' })).rejects.toThrow(/token/);
     const token = 'a-token-of-16-or-more';
     await start({ token });

@@ -297,7 +297,7 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('tells apart conversations that begin with the same messages at the same time', async () => {
+  it('distinguishes concurrent conversations that begin with the same messages', async () => {
     const conversations = conversationsWith();
     const branches = ['a', 'b', 'c'].map((name) => [...start, user(name)]);
     const results = await Promise.all([

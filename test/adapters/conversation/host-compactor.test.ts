@@ -219,7 +219,7 @@ describe('HostCompactor after a restart', () => {
     expect(other.status('a')).toContain('1 calls sent');
   });
 
-  it('has kept nothing but figures, for nobody but the user', async () => {
+  it('has stored only figures, readable only by the user', async () => {
     const folder = stateHome();
     const host = open();
     await host.compact(TALK, { sessionId: 'a' });

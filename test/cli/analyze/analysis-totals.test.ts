@@ -98,7 +98,7 @@ const OTHER: SessionAnalysis = {
 describe('sumAnalyses', () => {
   const totals = sumAnalyses([ONE, OTHER]);
 
-  test('adds entries, tokens, categories and reasons up', () => {
+  test('adds up entries, tokens, categories and reasons', () => {
     expect(totals).toMatchObject({ entries: 6, tokens: { without: 1_050, with: 750 } });
     const categories = totals.categories.filter(({ tokens }) => tokens > 0);
     expect(categories).toEqual([
@@ -113,7 +113,7 @@ describe('sumAnalyses', () => {
     ]);
   });
 
-  test('takes tools of one name for one, and the largest result of all', () => {
+  test('merges tools of the same name, and keeps the largest result', () => {
     expect(totals.tools.map(({ tool, resultTokens }) => [tool, resultTokens])).toEqual([
       ['Bash', 2_000],
       ['Read', 890],
@@ -127,7 +127,7 @@ describe('sumAnalyses', () => {
     });
   });
 
-  test('adds a rule up, and keeps the largest of its examples', () => {
+  test('adds up a rule, and keeps its largest examples', () => {
     expect(totals.rules).toMatchObject([{ rule: 'read-write', items: 3, tokens: 1_100 }]);
     expect(totals.rules[0]?.examples.map(({ path }) => path)).toEqual(['c.ts', 'd.ts', 'a.ts']);
   });

@@ -26,7 +26,7 @@ async function analyze(
   return analyzeRecording(await replaySession('f', transcript, play));
 }
 
-/** The same with edits as soon as there are any, by rules of a working set. */
+/** Like `analyze`, with edits applied at once by rules of a working set. */
 function analyzeBy(
   entries: readonly IContent[],
   workingSet: WorkingSetRules = KEEPS_ALL,
@@ -83,13 +83,13 @@ describe('analyzeRecording', () => {
     'swe-agent/marshmallow-1867-function-calling.traj',
     'mini-swe-agent/pydata__xarray-7229.traj.json',
     'cline/session.messages.json',
-  ])('gives figures that add up of %s', async (fixture) => {
+  ])('gives figures that add up for %s', async (fixture) => {
     const recorded = await readTranscript(path.join(FIXTURES, fixture));
     expectSums(await analyze(recorded));
     expectSums(await analyze(recorded, { recency: 2, contextLimit: 9_000 }));
   });
 
-  test('gives figures that add up of any history', async () => {
+  test('gives figures that add up for any history', async () => {
     await fc.assert(
       fc.asyncProperty(
         arbitraryHistory({ maxEntries: 60 }),
@@ -105,7 +105,7 @@ describe('analyzeRecording', () => {
     );
   });
 
-  test('lets nothing of a context make stale what the agent had before its compaction', async () => {
+  test("does not let a context make results from before the agent's compaction stale", async () => {
     const read = (id: string) => [
       aiContent([toolCall(id, 'Read', { file_path: '/w/a.ts' })]),
       toolContent([toolResponse(id, 'Read', 'a line\n'.repeat(200))]),
@@ -124,7 +124,7 @@ describe('analyzeRecording', () => {
     const [former, latter] = [one, two].map(({ tokens }) => tokens.without - tokens.with);
     expect(former).toBe((latter ?? 0) * 2);
     expect(latter).toBeGreaterThan(0);
-    // What stays is told by its place in the whole session.
+    // A staying entry is identified by its index in the whole session.
     expect(two.largestStaying[0]?.entry).toBe(1);
     expectSums(two);
   });
@@ -138,7 +138,7 @@ describe('analyzeRecording', () => {
     });
   });
 
-  test('says why what is left stays', async () => {
+  test('gives the reason why each remaining entry stays', async () => {
     const { stays } = await analyzeBy(SESSION);
     expect(stays.map(({ reason, items }) => [reason, items])).toEqual([
       ['user-text', 1],
@@ -150,7 +150,7 @@ describe('analyzeRecording', () => {
     ]);
   });
 
-  test('tells the newest inclusion of a file from what else the user said', async () => {
+  test('distinguishes the newest inclusion of a file from other texts of the user', async () => {
     const inclusion = `--- a.ts ---\n${LONG}--- End of content ---`;
     const entries = [
       humanText(`Look at @a.ts:\n${inclusion}`),
@@ -169,13 +169,13 @@ describe('analyzeRecording', () => {
     ]);
   });
 
-  test('tells calls apart whose id is repeated within an entry', async () => {
+  test('distinguishes calls with the same id in an entry', async () => {
     const entries = [
       aiContent([
         toolCall('1', 'Edit', { file_path: 'b.ts' }),
         toolCall('1', 'Read', { file_path: 'a.ts' }),
       ]),
-      // The first response answers the newest call with its id.
+      // The first response belongs to the newest call with its id.
       toolContent([toolResponse('1', 'Read', LONG), toolResponse('1', 'Edit', LONG)]),
       ...step('2', 'Write', { file_path: 'a.ts' }, 'done'),
       ...step('3', 'Edit', { file_path: 'c.ts' }, 'done'),
@@ -190,7 +190,7 @@ describe('analyzeRecording', () => {
     expect(toolsOf('recency')).toEqual(['Edit']);
   });
 
-  test('says why what recency pruning leaves stays', async () => {
+  test('gives the reasons for entries that recency pruning leaves', async () => {
     const { stays } = await analyzeBy(SESSION, KEEPS_ALL, { recency: 1 });
     const items = new Map(stays.map((figures) => [figures.reason, figures.items]));
     expect(items.get('recent-result')).toBe(1);
@@ -199,7 +199,7 @@ describe('analyzeRecording', () => {
     expect(items.get('other-call')).toBeUndefined();
   });
 
-  test('tells what the working set takes, and why it leaves the rest', async () => {
+  test('reports what the working set removes, and why it leaves the rest', async () => {
     const entries = [
       ...step('1', 'Read', { file_path: 'a.ts' }, LONG),
       ...step('2', 'Read', { file_path: 'b.ts' }, LONG),
@@ -233,7 +233,7 @@ describe('analyzeRecording', () => {
     ]);
   });
 
-  test('tells what waits for an edit to be worth it', async () => {
+  test('reports entries that stay until an edit is worth its cost', async () => {
     const entries = [...step('1', 'Read', { file_path: 'a.ts' }, LONG), aiContent('finished')];
     const workingSet = {
       ...KEEPS_ALL,
@@ -244,7 +244,7 @@ describe('analyzeRecording', () => {
     expect(tokens.with).toBe(tokens.without);
   });
 
-  test('lists the largest entries that stay by their place in the session', async () => {
+  test('lists the largest staying entries by their index in the session', async () => {
     const { largestStaying } = await analyzeBy(SESSION);
     expect(largestStaying).toHaveLength(5);
     expect(

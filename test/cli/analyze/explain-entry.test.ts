@@ -1,4 +1,4 @@
-// What is said of an entry, held against the replay that it is said of.
+// Explanations of entries, compared with the replay that they describe.
 
 import { describe, expect, it } from 'vitest';
 import { aiContent, humanText } from '../../../src/index.js';
@@ -10,7 +10,7 @@ import { longSession, record, step, transcriptOf } from '../../support/report-do
 const LONG = 'one line of a long file\n'.repeat(200);
 
 describe('explainEntry', () => {
-  it('says before which model call an entry went, and by which rule, as the replay recorded it', async () => {
+  it('names the model call before which an entry was removed, and the rule, as the replay recorded them', async () => {
     const entries = longSession(60);
     const recording = await record(entries, { recency: 2 });
     const removals = recording.edits.filter(({ speaker }) => speaker === 'tool');
@@ -21,7 +21,7 @@ describe('explainEntry', () => {
       );
       const explained = explainEntry(recording, index);
       expect(explained?.explanation.index).toBe(index);
-      // Of several edits of one entry the newest is told.
+      // The newest of several edits of one entry is reported.
       const newest = removals.findLast((each) => each.callId === callId);
       if (newest?.turn !== turn || newest.rule !== rule) continue;
       const { length } = recording.report.modelCalls;
@@ -30,7 +30,7 @@ describe('explainEntry', () => {
     }
   });
 
-  it('says of what left because it cost nothing that it went, not that it waits for an edit', async () => {
+  it('explains entries that were removed at no cost as removed, not as waiting for an edit', async () => {
     // Before a long result there is too little to be worth an edit while the prompt cache is warm.
     const runs = (from: number, count: number) =>
       Array.from({ length: count }, (_, at) =>
@@ -55,7 +55,7 @@ describe('explainEntry', () => {
     }
   });
 
-  it('names places of the transcript, however much went before', async () => {
+  it('names indexes of the transcript, however much was removed before', async () => {
     const entries = [
       humanText('fix'),
       ...step('1', 'Read', { file_path: '/w/a.ts' }, LONG),
@@ -80,7 +80,7 @@ describe('explainEntry', () => {
     });
   });
 
-  it('lets nothing of one context speak about another', async () => {
+  it('does not explain an entry by entries of another context', async () => {
     const entries = [
       ...step('1', 'Read', { file_path: '/w/a.ts' }, LONG),
       ...step('2', 'Read', { file_path: '/w/a.ts' }, LONG),
@@ -99,7 +99,7 @@ describe('explainEntry', () => {
     expect([0, 1, 2, 3].map(verdictOf)).toEqual(['kept', 'kept', 'removed', 'removed']);
   });
 
-  it('says of what a compression took that it did, and nothing of what was not played', async () => {
+  it('explains entries that a compression removed, and not those behind the end of the replay', async () => {
     const entries = Array.from({ length: 12 }, () => [humanText(LONG), aiContent('so')]).flat();
     const recording = await record(entries, { contextLimit: 5_000 });
     const told = entries.map((_, index) => explainEntry(recording, index)?.landed?.step);

@@ -1,4 +1,4 @@
-// The analysis for a person, on recorded sessions.
+// The readable analysis, for recorded sessions.
 
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 
 describe('renderAnalysis', () => {
-  test('shows nothing reclaimed of what seems to have grown by a split of tokens', () => {
+  test('shows no reclaimed tokens for a category that only grew by rounding', () => {
     const categories = folder.totals.categories.map((figures) =>
       figures.category === 'assistant-text' ? { ...figures, reclaimedTokens: -2 } : figures,
     );
@@ -63,7 +63,7 @@ describe('renderAnalysis', () => {
     expect(text).toMatch(/^assistant text .* –$/m);
   });
 
-  test.each([24, 40, 80, 93, 100])('keeps to a width of %i', (width) => {
+  test.each([24, 40, 80, 93, 100])('fits a width of %i', (width) => {
     for (const report of [single, folder]) {
       for (const line of renderAnalysis(report, layoutOf(width, false)).split('\n')) {
         expect(line.length, line).toBeLessThanOrEqual(width);
@@ -78,7 +78,7 @@ describe('renderAnalysis', () => {
     expect(stripVTControlCharacters(coloured).replace(/ +$/gm, '')).toBe(plain);
   });
 
-  test('begins with what pruning reclaims, and goes from what is there to what stays', () => {
+  test('begins with the reclaimed tokens, and goes from the contents to what stays', () => {
     const text = renderAnalysis(single, PLAIN);
     const { without, with: left } = single.totals.tokens;
     const share = formatShare(without - left, without);
@@ -90,7 +90,7 @@ describe('renderAnalysis', () => {
     expect(text).toContain('largest that stay');
   });
 
-  test('has a row for what the working set takes, and a column for what is reclaimed of each tool', () => {
+  test('has a row for results removed by the working set, and a column for the reclaimed tokens of each tool', () => {
     const text = renderAnalysis(single, PLAIN);
     const { items = 0 } = single.totals.rules.find(({ rule }) => rule === 'working-set') ?? {};
     expect(text).toMatch(new RegExp(`\nunused results +${items} `));
@@ -98,13 +98,13 @@ describe('renderAnalysis', () => {
     expect(text).toMatch(/\nby tool +calls +results +of all +reclaimed +largest/);
   });
 
-  test('has a row for old results once recency pruning takes some', async () => {
+  test('has a row for old results if recency pruning removes some', async () => {
     expect(renderAnalysis(single, PLAIN)).not.toContain('old results');
     const report = await reportOf([CLAUDE_CODE], { recencyRetention: 2 });
     expect(renderAnalysis(report, PLAIN)).toContain('old results');
   });
 
-  test('lists sessions with their sum, and files left out by reason', () => {
+  test('lists sessions with their sum, and skipped files by reason', () => {
     const text = renderAnalysis(folder, PLAIN);
     expect(text).toMatch(/__9f-d2fc39aa5f-0\.jsonl +claude-code +132 +28,972 /);
     expect(text).toMatch(/all sessions +143 +32,039 /);
@@ -113,8 +113,8 @@ describe('renderAnalysis', () => {
     expect(text).toMatch(/\n {6}LICENSES\/jdx\+mise\.txt\n/);
   });
 
-  test('tells how many sessions exceed the window', async () => {
-    // What the larger session has without pruning does not fit, and what it has with it does.
+  test('reports how many sessions exceed the window', async () => {
+    // The larger session only fits with pruning.
     const contextLimit = Math.max(...folder.sessions.map(({ tokens }) => tokens.without)) - 1;
     const settings = { contextLimit, recencyRetention: null };
     const sessions = folder.sessions.map((session) => ({ ...session, contextLimit }));
@@ -125,14 +125,14 @@ describe('renderAnalysis', () => {
     expect(renderAnalysis(folder, PLAIN)).toContain('All fit');
   });
 
-  test('says that nothing is there', () => {
+  test('says that a session is empty', () => {
     const nothing = { ...folder, sessions: [], totals: sumAnalyses([]), unread: [] };
     expect(renderAnalysis(nothing, PLAIN)).toContain('nothing to analyze');
   });
 });
 
 describe('jsonText of an analysis', () => {
-  test('is one document without content of the session', () => {
+  test('is one JSON document without content of the session', () => {
     const document = JSON.parse(jsonText(single, createRedactedLabel())) as AnalysisReport;
     expect(document.totals.tokens).toEqual(single.totals.tokens);
     expect(jsonText(single, createRedactedLabel())).not.toContain('excerpt');

@@ -1,4 +1,4 @@
-// The explanation of an entry for a person.
+// The readable explanation of an entry.
 
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -56,7 +56,7 @@ const RUN = [
 ];
 
 describe('renderExplanation', () => {
-  test('says what becomes of each block, by which rule and why', () => {
+  test('says what happens to each block, by which rule and why', () => {
     expect(render(RUN, 2, { workingSet: RULES })).toBe(
       [
         'ctxfold analyze s.jsonl',
@@ -73,7 +73,7 @@ describe('renderExplanation', () => {
     );
   });
 
-  test('says of what no rule looks at that it stays', () => {
+  test('says that a block without an applicable rule stays', () => {
     const text = render(RUN, 0);
     expect(text).toContain(
       'human · stays as it is\n\nblock 0, text: stays\n  No rule removes it.\n',
@@ -82,7 +82,7 @@ describe('renderExplanation', () => {
     expect(render([aiContent([])], 0)).toContain('The entry is empty.');
   });
 
-  test('keeps to its width, and to characters that steer no terminal', () => {
+  test('fits its width, and contains no control characters', () => {
     const path = `/w/${'long/'.repeat(40)}\u001b[31mred.ts`;
     const text = render([aiContent([toolCall('r\u001b1', 'Read', { path })])], 0);
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);

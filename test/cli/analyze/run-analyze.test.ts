@@ -1,4 +1,4 @@
-// Folders of recorded sessions, counted on the calling thread.
+// Folders of recorded sessions, analyzed on the calling thread.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ function scratchFile(name: string, content: string): string {
 }
 
 describe('analyzeFiles', () => {
-  test('sorts sessions by their tokens and names what it cannot read', async () => {
+  test('sorts sessions by tokens, and names unreadable files', async () => {
     const text = scratchFile('files/notes.md', '# Notes');
     const damaged = scratchFile('files/damaged.json', '{"messages": [');
     const done: number[] = [];
@@ -52,7 +52,7 @@ describe('analyzeFiles', () => {
     expect(done).toEqual([1, 2, 3, 4]);
   });
 
-  test('counts files, or shows the stages of a single one', async () => {
+  test('reports progress by files, or by stages of a single one', async () => {
     const stagesOf = async (...files: readonly string[]) => {
       const stages: string[] = [];
       const begin = (_: number, doing: string) => {
@@ -67,7 +67,7 @@ describe('analyzeFiles', () => {
     expect(await stagesOf(SMALL)).toEqual(['reading', 'replaying']);
   });
 
-  test('rejects for a file that must be read', async () => {
+  test('rejects if an explicitly named file cannot be read', async () => {
     const text = scratchFile('files/single.md', '# Notes');
     const analyzed = analyzeFiles({ isFolder: false, files: [text] }, OPTIONS);
     await expect(analyzed).rejects.toMatchObject({ code: 'UNKNOWN_FORMAT' });
@@ -79,8 +79,8 @@ describe('analyzeFiles', () => {
     await expect(analyzeFiles(folderOf(SMALL), { ...OPTIONS, signal })).rejects.toBe(reason);
   });
 
-  test('decides edits by the given price, whatever model a recording names', async () => {
-    // Its model is in the price table, and its edits pay at cheap cache reads alone.
+  test('decides about edits by the given price, whatever model a recording names', async () => {
+    // Its model is in the price table, and its edits only pay with cheap cache reads.
     const named = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
     const sentAt = async (cacheRead: number) => {
       const price = { name: '', input: 10, cacheRead, cacheWrite: 12.5 };
@@ -90,7 +90,7 @@ describe('analyzeFiles', () => {
     expect(await sentAt(10)).toBeLessThan(await sentAt(0.05));
   });
 
-  test('takes a format as it is given', async () => {
+  test('uses the given format', async () => {
     const wrong = await analyzeFiles(folderOf(LARGER), { ...OPTIONS, format: 'cline' });
     expect(wrong.unread).toMatchObject([{ file: LARGER, code: 'UNREADABLE_TRANSCRIPT' }]);
     const right = await analyzeFiles(folderOf(LARGER), { ...OPTIONS, format: 'swe-agent' });

@@ -1,4 +1,4 @@
-// The live page in a browser, in front of a gateway that works.
+// The live page of a gateway, in a browser.
 
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
@@ -50,7 +50,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
 
     const rows = () => page.locator('#conversations tbody tr');
 
-    test('shows a conversation while it goes on', async () => {
+    test('shows a conversation while it continues', async () => {
       await calls(4, 40, 'main-one');
       const row = rows().filter({ hasText: 'main-one' });
       await row.waitFor();
@@ -61,7 +61,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       expect(await row.innerText()).toMatch(/7\d\.\d % read/);
     });
 
-    test('says how much less whole requests are, and that tokens are those of messages', async () => {
+    test('shows the saving of whole requests, and says that tokens are those of messages', async () => {
       const answer = await fetch(`${world.gateway.url}/ctxfold/state`);
       const { conversations } = (await answer.json()) as {
         conversations: { bytes: number; compactedBytes: number }[];
@@ -75,7 +75,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       expect(totals).toContain('tokens of messages without ctxfold');
     });
 
-    test('shows calls, misses of the cache with their cause, and edits with the original', async () => {
+    test('shows calls, cache misses with their cause, and edits with the original', async () => {
       await rows().filter({ hasText: 'main-one' }).click();
       await page.locator('#calls tbody tr').first().waitFor();
       expect(await page.locator('#calls').innerText()).toMatch(/first call/);
@@ -85,7 +85,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       await page.locator('#original', { hasText: 'has seen' }).waitFor();
     });
 
-    test('leaves the focus where it is while calls come in', async () => {
+    test('keeps the focus while calls arrive', async () => {
       const focused = (): Promise<unknown> =>
         page.evaluate(
           `[document.activeElement.tagName, document.activeElement.closest('tr')?.dataset.id]`,
@@ -122,7 +122,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       await shown(23);
     });
 
-    test('switches all conversations, and one', async () => {
+    test('switches the mode of all conversations, and of one', async () => {
       const sizes = (): number[] => world.received.map(({ body }) => body.length);
       await page.getByRole('button', { name: 'Compact' }).click();
       await page.locator('[data-mode=compact][aria-pressed=true]').waitFor();
@@ -145,7 +145,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       );
     });
 
-    test('says which conversations cannot be observed any more', async () => {
+    test('marks conversations that can no longer be observed', async () => {
       await calls(40, 40, 'bound-one', { model: 'claude-opus-5-5' });
       await page.getByRole('button', { name: 'Observe' }).click();
       await page.locator('#mode-note', { hasText: 'Compacted to their end: 1.' }).waitFor();
@@ -153,12 +153,12 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       expect([await select.isDisabled(), await select.inputValue()]).toEqual([true, 'compact']);
     });
 
-    test('complains of nothing, asks nobody else, and is not taken over', async () => {
+    test('logs no error, sends no request elsewhere, and runs no hostile markup', async () => {
       expect(await page.title()).toBe('ctxfold gateway');
       expect(noise).toEqual([]);
     });
 
-    test('shows nothing of a gateway that another one has replaced', async () => {
+    test('shows no data of a gateway that another one has replaced', async () => {
       expect(await rows().count()).toBeGreaterThan(0);
       const { port } = new URL(world.gateway.url);
       await world.gateway.close();

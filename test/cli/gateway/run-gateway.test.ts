@@ -11,7 +11,7 @@ import {
 } from '../../../src/cli/gateway/run-gateway.js';
 
 describe('variablesOf', () => {
-  it('leads to the gateway, with the name of an upstream in front of each path', () => {
+  it('points clients to the gateway, with the name of an upstream in front of each path', () => {
     expect(variablesOf('http://127.0.0.1:1', {})).toEqual({
       ANTHROPIC_BASE_URL: 'http://127.0.0.1:1/anthropic',
       OPENAI_BASE_URL: 'http://127.0.0.1:1/openai',
@@ -29,13 +29,13 @@ describe('variablesOf', () => {
     [{ NO_PROXY: 'b.example', no_proxy: '' }, 'b.example,127.0.0.1'],
     [{ NO_PROXY: '', no_proxy: '' }, '127.0.0.1'],
     [{ NO_PROXY: '*' }, '*'],
-  ])('exempts the gateway from a proxy besides what is exempt already: %o', (env, exempt) => {
+  ])('adds the gateway to the exemptions from a proxy: %o', (env, exempt) => {
     const { NO_PROXY, no_proxy } = variablesOf('http://127.0.0.1:1', env);
     expect([NO_PROXY, no_proxy]).toEqual([exempt, exempt]);
   });
 });
 
-it('leads clients of a provider without an address of its own to the gateway if an upstream is given', () => {
+it('variablesOf points clients of a provider without a default address to the gateway if its upstream is given', () => {
   const upstreams = { vertex: 'https://a.invalid/v1', ollama: 'http://127.0.0.1:11434' };
   const variables = variablesOf('http://127.0.0.1:1', {}, upstreams);
   expect(variables).toMatchObject({
@@ -46,7 +46,7 @@ it('leads clients of a provider without an address of its own to the gateway if 
 });
 
 describe('upstreamsOf', () => {
-  it('keeps to what is set already, and to the newer of two names', () => {
+  it('uses variables that are set, and the newer of two names', () => {
     const env = {
       OPENAI_BASE_URL: 'http://new/v1',
       OPENAI_API_BASE: 'http://old/v1',
@@ -59,7 +59,7 @@ describe('upstreamsOf', () => {
   });
 });
 
-describe('upstreamsOf a variable that is no plain URL', () => {
+describe('upstreamsOf, for a variable that is no plain URL', () => {
   it.each(['nowhere', 'ftp://host', 'http://host/v1?key=1', 'http://me:secret@host'])(
     'names the variable, unless another upstream is given: %s',
     (url) => {
@@ -83,7 +83,7 @@ describe('shellLine', () => {
     [['C:\\Program Files\\a.cmd', ''], '"C:\\Program Files\\a.cmd" ""'],
     [['say "hi" & del'], '"say ""hi"" & del"'],
     [['in a folder\\', 'a \\"b'], '"in a folder\\\\" "a \\\\""b"'],
-  ])('keeps words together: %j', (words, line) => {
+  ])('quotes words: %j', (words, line) => {
     expect(shellLine(words)).toBe(line);
   });
 });
@@ -93,11 +93,11 @@ const fail = (message: string): never => {
 };
 
 describe('runGateway', () => {
-  it('prints what fails, and gives open answers 25 s after SIGTERM', async () => {
+  it('prints failures, and waits 25 s for open answers after SIGTERM', async () => {
     onTestFinished(() => void vi.restoreAllMocks());
     const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const before = process.listenerCount('SIGTERM');
-    // Nothing listens there.
+    // No server listens there.
     const code = runGateway({ upstreams: { openai: 'http://127.0.0.1:1' } }, fail);
     await expect.poll(() => process.listenerCount('SIGTERM')).toBe(before + 1);
     const [, url = ''] = /listening on (\S+)/.exec(String(printed.mock.calls[0]?.[0])) ?? [];
@@ -111,7 +111,7 @@ describe('runGateway', () => {
 });
 
 describe('runBehindGateway', () => {
-  it('leaves Ctrl-C to the terminal, which tells the command itself, also where its input is a pipe', async () => {
+  it('leaves Ctrl-C to the terminal, which signals the command itself, also if its input is a pipe', async () => {
     const { isTTY } = process.stderr;
     onTestFinished(() => void Object.assign(process.stderr, { isTTY }));
     Object.assign(process.stderr, { isTTY: true });

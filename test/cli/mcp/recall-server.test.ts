@@ -1,4 +1,4 @@
-// The server's tools as a client of the official SDK uses them, over transcripts that sessions have written.
+// The server's tools through a client of the official SDK, with removal logs that sessions have written.
 
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -18,7 +18,7 @@ function answered(id: string, result: unknown, error?: string): IContent {
   return toolContent([toolResponse(id, 'read_file', result, error)]);
 }
 
-/** A writer that gives records times of its own. */
+/** Writes records of the session `s`, at a fixed time. */
 async function record(path: string, ...entries: readonly IContent[]): Promise<void> {
   return recordOf('s', path, ...entries);
 }
@@ -45,7 +45,7 @@ async function recordAt(
 }
 
 describe('createRecallServer', () => {
-  it('says what its tools are for, and that they change nothing', async () => {
+  it('describes its tools, and marks them as read-only', async () => {
     const { client } = await serve(await temporaryPath());
     const { tools } = await client.listTools();
     expect(client.getServerVersion()).toMatchObject({ name: 'ctxfold', version: '1.2.3' });
@@ -57,7 +57,7 @@ describe('createRecallServer', () => {
   });
 
   describe('recall', () => {
-    it('gives texts as they are and anything else as JSON, whatever is in them', async () => {
+    it('returns texts as they are and other values as JSON, whatever they contain', async () => {
       const result = fc.oneof(
         fc.string({ unit: 'binary' }),
         fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
@@ -76,7 +76,7 @@ describe('createRecallServer', () => {
       }
     });
 
-    it('finds what any log of a folder has, also one that comes later', async () => {
+    it('finds results in any log of a folder, also in a later one', async () => {
       const path = await temporaryPath('a.removals.jsonl');
       await record(path, answered('c1', 'one'));
       const { recall, list } = await serve(dirname(path));
@@ -86,7 +86,7 @@ describe('createRecallServer', () => {
       expect((await list()).text).toMatch(/^2 of 2:/);
     });
 
-    it('gives what a tool said when it failed', async () => {
+    it('returns the error of a failed tool', async () => {
       const path = await temporaryPath();
       await record(path, answered('c1', '', 'no such file'), answered('c2', null));
       const { recall } = await serve(path);
@@ -94,7 +94,7 @@ describe('createRecallServer', () => {
       expect(await recall('c2')).toEqual({ text: 'null', isError: false });
     });
 
-    it('says what to do about an id that is not on record', async () => {
+    it('says what to do about an unknown id', async () => {
       const path = await temporaryPath();
       await record(path, answered('c1', 'x'));
       const { recall } = await serve(path);
@@ -104,7 +104,7 @@ describe('createRecallServer', () => {
       expect((await recall('c'.repeat(10_000))).text.length).toBeLessThan(400);
     });
 
-    it('looks into all transcripts, also those that are made or grow while it runs', async () => {
+    it('searches all transcripts, also those that are created or grow while it runs', async () => {
       const paths = [await temporaryPath(), await temporaryPath()] as const;
       const { recall } = await serve(...paths);
       expect((await recall('c1')).isError).toBe(true);
@@ -116,7 +116,7 @@ describe('createRecallServer', () => {
       expect((await recall('c3')).text).toBe('grown');
     });
 
-    it('gives the newest of what several logs have of one call', async () => {
+    it('returns the newest of several logged results of one call', async () => {
       const paths = [await temporaryPath(), await temporaryPath(), await temporaryPath()] as const;
       await recordAt(1_000, 's', paths[0], [answered('c1', 'first')]);
       await recordAt(3_000, 's', paths[1], [answered('c1', 'last')]);
@@ -125,7 +125,7 @@ describe('createRecallServer', () => {
       expect((await recall('c1')).text).toBe('last');
     });
 
-    it('says that a transcript cannot be read', async () => {
+    it('reports that a transcript cannot be read', async () => {
       const { recall, list } = await serve('/dev/null');
       expect(await recall('c1')).toEqual({
         text: expect.stringContaining('cannot be read just now'),
@@ -139,7 +139,7 @@ describe('createRecallServer', () => {
   });
 
   describe('list_removed', () => {
-    it('lists tool, key parameter, outcome, size and id, the newest first', async () => {
+    it('lists tool, key parameter, outcome, size and id, newest first', async () => {
       const path = await temporaryPath();
       await record(
         path,
@@ -156,7 +156,7 @@ describe('createRecallServer', () => {
       expect((await list({ limit: 2 })).text).not.toContain('cursor');
     });
 
-    it('gives pages that neither skip nor repeat while the transcripts grow', async () => {
+    it('returns pages that neither skip nor repeat results while the transcripts grow', async () => {
       const paths = [await temporaryPath(), await temporaryPath()] as const;
       const ids = Array.from({ length: 25 }, (_, at) => `c${at}`);
       await record(paths[0], ...ids.slice(0, 12).map((id) => answered(id, id)));
@@ -168,7 +168,7 @@ describe('createRecallServer', () => {
         const { text } = await list({ limit: 6, ...(cursor !== undefined && { cursor }) });
         seen.push(...[...text.matchAll(/^"(c\d+)" /gm)].map(([, id = '']) => id));
         cursor = /with cursor "(.*)"\.$/.exec(text)?.[1];
-        // Anything that comes in stands before the pages that are still to come.
+        // New results come in front of the remaining pages.
         await record(paths[1], answered(`late${page}`, 'x'));
         expect(text.startsWith(`${page === 4 ? 1 : 6} of ${25 + page}:`)).toBe(true);
       }
@@ -176,7 +176,7 @@ describe('createRecallServer', () => {
       expect(seen).toEqual([...ids].reverse());
     });
 
-    it('says that nothing was removed, or that a cursor is none', async () => {
+    it('reports that nothing was removed, or that a cursor is invalid', async () => {
       const path = await temporaryPath();
       const { list } = await serve(path);
       expect(await list()).toEqual({ text: 'Nothing was removed so far.', isError: false });
@@ -192,7 +192,7 @@ describe('createRecallServer', () => {
   describe('with transcripts of several sessions', () => {
     const TOOLS = ['recall', 'list'] as const;
 
-    it('gives nothing, and names nobody, until it is told whose', async () => {
+    it('returns no results and no names until a session is given', async () => {
       const path = await temporaryPath();
       await recordOf('ann', path, answered('c1', 'of ann'));
       const { recall, list } = await serve(path);
@@ -204,7 +204,7 @@ describe('createRecallServer', () => {
       }
     });
 
-    it.each(TOOLS)('keeps to the session that it was told: %s', async (tool) => {
+    it.each(TOOLS)('only returns results of the given session: %s', async (tool) => {
       const paths = [await temporaryPath(), await temporaryPath()] as const;
       for (const path of paths) {
         await recordOf('ann', path, answered('c1', 'of ann'), answered('a2', 'of ann'));
@@ -225,7 +225,7 @@ describe('createRecallServer', () => {
       }
     });
 
-    it('gives those of all when it is told so', async () => {
+    it('returns results of all sessions if configured', async () => {
       const path = await temporaryPath();
       await recordOf('ann', path, answered('a2', 'of ann'));
       await recordOf('bob', path, answered('b2', 'of bob'));

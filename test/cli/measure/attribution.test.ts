@@ -1,4 +1,4 @@
-// Which rule took what: edits as density passes and compressions make them, attributed.
+// Attribution of the edits of density passes and compressions to rules.
 
 import { describe, expect, test } from 'vitest';
 import { aiContent, humanText, toolCall, toolContent, toolResponse } from '../../../src/index.js';
@@ -25,7 +25,7 @@ const write = (id: string): ReturnType<typeof toolCall> =>
 const answer = (id: string, tool: string, result = 'some lines'): ReturnType<typeof toolResponse> =>
   toolResponse(id, tool, result);
 
-/** The changes of one density pass, and what became of the history. */
+/** The attributed changes of one density pass, and the resulting history. */
 function densityPass(history: readonly IContent[], config: Partial<DensityConfig> = {}) {
   const result = optimize(history, { ...CONFIG, ...config });
   const changes: EntryChange[] = history.flatMap((before, index): EntryChange[] => {
@@ -54,7 +54,7 @@ const outline = (attributions: readonly Attribution[]): readonly string[] =>
   );
 
 describe('attributePass', () => {
-  test('a superseded read is one item made of call and response', () => {
+  test('a superseded read is one item that consists of call and response', () => {
     const history = [
       humanText('go'),
       aiContent([read('1')]),
@@ -67,7 +67,7 @@ describe('attributePass', () => {
     expect(reclaimed(attributions)).toBe(total(history) - total(after));
   });
 
-  test('parallel calls of one entry are told apart, and reasoning goes with the first', () => {
+  test('parallel calls of one entry are distinguished, and reasoning belongs to the first', () => {
     const history = [
       aiContent([{ type: 'thinking', thought: 'hm' }, read('1'), read('2'), read('3', 'b.ts')]),
       toolContent([
@@ -92,7 +92,7 @@ describe('attributePass', () => {
     expect(reclaimed(removed.attributions)).toBe(total(alone) - total(removed.after));
   });
 
-  test('reasoning that leaves alone is counted too, though no rule took it', () => {
+  test('reasoning that is removed alone is counted, although no rule removed it', () => {
     const before = aiContent([{ type: 'thinking', thought: 'hm' }, read('1')]);
     const after = { ...before, blocks: before.blocks.slice(1) };
     const attributions = attributePass([{ index: 0, before, after }], []);
@@ -100,7 +100,7 @@ describe('attributePass', () => {
     expect(reclaimed(attributions)).toBe(count(before) - count(after));
   });
 
-  test('a result that became the pointer is an old result, even where that is longer', () => {
+  test('a result that was replaced by the pointer is an old result, even if the pointer is longer', () => {
     const history = [
       aiContent([toolCall('1', 'shell', { command: 'ls' })]),
       toolContent([answer('1', 'shell', 'ok')]),
@@ -126,7 +126,7 @@ describe('attributePass', () => {
     expect(reclaimed(attributions)).toBe(total(history) - total(after));
   });
 
-  test('inclusions of whole blocks name their files, also when the pointer replaces all', () => {
+  test('inclusions of whole blocks name their files, also when the pointer replaces all of them', () => {
     const entry = (body: string): IContent => ({
       speaker: 'human',
       blocks: [
@@ -162,7 +162,7 @@ describe('attributeCompression', () => {
     expect(reclaimed(attributions)).toBe(total(before) - total(after));
   });
 
-  test('a summary that a model writes counts against what it stands in for', () => {
+  test("a model's summary is subtracted from the entries that it replaces", () => {
     const earlier = humanText('summary of what came before');
     const before = [earlier, call, response, shared];
     const after = [humanText('summary of it all'), shared];

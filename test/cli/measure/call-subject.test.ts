@@ -1,4 +1,4 @@
-// What a call is about, by catalog and by common keys.
+// The subject of a call, by catalog and by common keys.
 
 import { describe, expect, test } from 'vitest';
 import { agentPreset, toolCall } from '../../../src/index.js';
@@ -23,7 +23,7 @@ describe('subjectOfCall', () => {
     expect(subjectOfCall(toolCall('1', name, parameters), CODEX)).toEqual({ path, excerpt });
   });
 
-  test('keeps long parameters short', () => {
+  test('shortens long parameters', () => {
     const { excerpt } = subjectOfCall(toolCall('1', 'shell', { command: 'x'.repeat(9_000) }), {});
     expect(excerpt).toHaveLength(200);
   });

@@ -1,4 +1,4 @@
-// What the parts of a history add up to.
+// Sums over the parts of a history.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ const sum = (numbers: Iterable<number>): number =>
 
 const weights = fc.array(fc.nat(5_000), { minLength: 1, maxLength: 20 });
 
-/** The composition of a history whose entries weigh what the weights say, over and over. */
+/** The composition of a history whose entries have the given weights, cyclically. */
 function composed(history: readonly IContent[], given: readonly number[]): Composition {
   const composition = new Composition();
   history.forEach((entry, at) => {
@@ -28,7 +28,7 @@ function composed(history: readonly IContent[], given: readonly number[]): Compo
 }
 
 describe('Composition', () => {
-  test('sums up to what its entries weigh, in whole tokens', () => {
+  test('sums up to the weights of its entries, in whole tokens', () => {
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 60 }), weights, (history, given) => {
         const { byCategory, byTool } = composed(history, given);
@@ -56,7 +56,7 @@ describe('Composition', () => {
     );
   });
 
-  test('is, once entries are removed, as if they had never been added', () => {
+  test('is, after entries are removed, as if they had never been added', () => {
     fc.assert(
       fc.property(
         arbitraryHistory({ maxEntries: 60 }),
@@ -85,7 +85,7 @@ describe('Composition', () => {
     );
   });
 
-  test('holds an entry as often as it was added', () => {
+  test('counts an entry as often as it was added', () => {
     const entry = humanText('hello');
     const composition = compositionOf([entry, entry], () => 10);
     expect(composition.byCategory.get('user-text')).toBe(20);
@@ -93,7 +93,7 @@ describe('Composition', () => {
     expect(composition.byCategory.get('user-text')).toBe(10);
   });
 
-  test('tells calls and results of a tool apart', () => {
+  test('distinguishes calls and results of a tool', () => {
     const composition = new Composition();
     composition.add(aiContent([toolCall('1', 'Read', { file_path: 'a' })]), 12);
     composition.add(toolContent([toolResponse('1', 'Read', 'text')]), 400);
@@ -106,7 +106,7 @@ describe('Composition', () => {
     expect([...new Composition().byCategory.keys()]).toEqual([...CATEGORIES]);
   });
 
-  test('gives what an entry without blocks weighs to no block', () => {
+  test('attributes the weight of an entry without blocks to no block', () => {
     const composition = new Composition();
     composition.add({ speaker: 'ai', blocks: [] }, 3);
     expect(composition.byCategory.get('other')).toBe(3);
@@ -115,7 +115,7 @@ describe('Composition', () => {
 });
 
 describe('tokensByBlock', () => {
-  test('splits in proportion to the length of texts', () => {
+  test('splits tokens in proportion to the length of texts', () => {
     const entry = aiContent([
       { type: 'text', text: 'x'.repeat(4_000) },
       { type: 'text', text: 'x'.repeat(12_000) },
@@ -123,7 +123,7 @@ describe('tokensByBlock', () => {
     expect(tokensByBlock(entry, 400)).toEqual([100, 300]);
   });
 
-  test('splits evenly what is nowhere said to weigh anything', () => {
+  test('splits tokens evenly if no block has a length', () => {
     const entry = aiContent([
       { type: 'text', text: '' },
       { type: 'text', text: '' },

@@ -1,4 +1,4 @@
-// The model object against a server on the loopback interface.
+// The model object with a server on the loopback interface.
 
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
@@ -31,7 +31,7 @@ interface Received {
   readonly body: unknown;
 }
 
-/** Answers with whatever `respond` does, and remembers what came in. */
+/** Answers with `respond`, and records the requests. */
 async function startServer(
   respond: (response: ServerResponse) => void,
 ): Promise<{ readonly baseUrl: string; readonly received: readonly Received[] }> {
@@ -60,7 +60,7 @@ async function errorOf(baseUrl: string, apiKey?: string): Promise<ChatCompletion
 }
 
 describe('createChatCompletionsModel', () => {
-  test('asks with the key, and returns text, end and usage', async () => {
+  test('sends the key, and returns text, finish reason and usage', async () => {
     const { baseUrl, received } = await startServer((response) => {
       response.end(
         JSON.stringify({
@@ -91,7 +91,7 @@ describe('createChatCompletionsModel', () => {
     ]);
   });
 
-  test('a tool call in the answer is one in the result', async () => {
+  test('returns a tool call of the answer in the result', async () => {
     const { baseUrl } = await startLoopbackModel({ kind: 'tool-call', name: 'rm' });
     const model = createChatCompletionsModel({ baseUrl, model: 'm' });
     expect(await model.doGenerate(call())).toMatchObject({
@@ -107,7 +107,7 @@ describe('createChatCompletionsModel', () => {
     [409, true],
     [429, true],
     [503, true],
-  ])('status %i is an error with what a retry needs', async (status, isRetryable) => {
+  ])('status %i is an error with the fields that a retry needs', async (status, isRetryable) => {
     const headers = { 'retry-after': '3' };
     const { baseUrl } = await startLoopbackModel({ kind: 'status', status, headers });
     expect(await errorOf(baseUrl)).toMatchObject({
@@ -122,14 +122,14 @@ describe('createChatCompletionsModel', () => {
     ['broken JSON', '{"choices":[', /not a chat completion/],
     ['another document', '[]', /not a chat completion/],
     ['an error with status 200', '{"error":{"message":"overloaded"}}', /^overloaded$/],
-  ])('%s may pass', async (_, body, message) => {
+  ])('%s is retryable', async (_, body, message) => {
     const { baseUrl } = await startLoopbackModel({ kind: 'body', body });
     const error = await errorOf(baseUrl);
     expect(error).toMatchObject({ statusCode: 200, isRetryable: true });
     expect(error.message).toMatch(message);
   });
 
-  test('a closed connection may pass, and its reason is told', async () => {
+  test('a closed connection is retryable, and the error names the reason', async () => {
     const { baseUrl } = await startLoopbackModel({ kind: 'reset' });
     const error = await errorOf(baseUrl);
     expect(error.message).toMatch(/^cannot connect to 127\.0\.0\.1:\d+ \(UND_ERR_SOCKET\)$/);

@@ -1,4 +1,4 @@
-// What must be given for a model, and what is never said about the key.
+// The options required for a model, and secrecy of the key.
 
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readSummarizer } from '../../../src/cli/replay/model-options.js';
@@ -21,7 +21,7 @@ function choose(
 }
 
 describe('readSummarizer', () => {
-  test('takes the window of the session unless another one is given', () => {
+  test('uses the window of the session unless another one is given', () => {
     const settings = { baseUrl: GIVEN.baseUrl, model: 'a-model', fallbackToTruncation: false };
     expect(choose({})?.settings).toEqual({ ...settings, contextLimit: 20_000 });
     expect(choose({ summarizerContextLimit: 9_000 })).toMatchObject({
@@ -30,7 +30,7 @@ describe('readSummarizer', () => {
     });
   });
 
-  test('sends the key from the variable that is named', async () => {
+  test('sends the key from the named variable', async () => {
     const answer = { choices: [{ message: { content: 'short' }, finish_reason: 'stop' }] };
     const fetched = vi.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json(answer));
     onTestFinished(() => fetched.mockRestore());
@@ -40,7 +40,7 @@ describe('readSummarizer', () => {
     expect(fetched.mock.calls[0]?.[1]?.headers).toMatchObject({ authorization: 'Bearer secret' });
   });
 
-  test.each(['middle-out', 'one-shot'] as const)('names what %s misses', (strategy) => {
+  test.each(['middle-out', 'one-shot'] as const)('names the options that %s lacks', (strategy) => {
     const { contextLimit } = GIVEN;
     const fail = (message: string): never => {
       throw new Error(message);
@@ -52,14 +52,17 @@ describe('readSummarizer', () => {
     expect(read({ baseUrl: 'http://h' })).toThrow(/: add --model <name>\.$/);
   });
 
-  test.each(['high-density', 'top-down-truncation'] as const)('%s needs and takes none', (name) => {
-    expect(() => choose({ strategy: name })).toThrow(/drop --base-url, --model/);
-    const { contextLimit } = GIVEN;
-    const fail = (): never => {
-      throw new Error('not expected');
-    };
-    expect(readSummarizer({ strategy: name, contextLimit }, {}, fail)).toBeUndefined();
-  });
+  test.each(['high-density', 'top-down-truncation'] as const)(
+    '%s needs and accepts none',
+    (name) => {
+      expect(() => choose({ strategy: name })).toThrow(/drop --base-url, --model/);
+      const { contextLimit } = GIVEN;
+      const fail = (): never => {
+        throw new Error('not expected');
+      };
+      expect(readSummarizer({ strategy: name, contextLimit }, {}, fail)).toBeUndefined();
+    },
+  );
 
   test.each([
     'nowhere',
@@ -72,7 +75,7 @@ describe('readSummarizer', () => {
     expect(() => choose({ baseUrl })).not.toThrow(/secret/);
   });
 
-  test('a variable that is missing, empty or odd is refused without showing its name or value', () => {
+  test('refuses a missing, empty or invalid variable without showing its name or value', () => {
     for (const [name, value] of [
       ['sk-secret', undefined],
       ['KEY', ''],

@@ -18,7 +18,7 @@ const known: UsedPrice = { price: modelPrice('claude-opus-5-5')!, origin: 'recor
 const assumed: UsedPrice = { price: modelPrice('claude-sonnet-4-6')!, origin: 'assumed' };
 
 describe('sumInput', () => {
-  test('adds tokens and dollars by rule, and counts rewrites', () => {
+  test('adds up tokens and dollars by rule, and counts rewrites', () => {
     expect(sumInput([request(0), request(1)])).toEqual({
       requests: 2,
       with: size(2_000_000, 0, 10),
@@ -28,7 +28,7 @@ describe('sumInput', () => {
     });
   });
 
-  test('adds sums as it adds requests', () => {
+  test('adds up sums like requests', () => {
     expect(sumInput([sumInput([request(0)]), sumInput([request(1)])])).toEqual(
       sumInput([request(0), request(1)]),
     );
@@ -36,7 +36,7 @@ describe('sumInput', () => {
 });
 
 describe('moneySentences', () => {
-  test('say what it costs, by which rule it is less, and by which prices', () => {
+  test('name the costs, the savings by rule, and the prices', () => {
     const said = moneySentences(sumInput([request(0), request(1)]), [known]);
     expect(said).toEqual([
       'The input of 2 model calls costs $10.00 instead of $12.00: 17 % less. Read from the cache: 0.0 % with ctxfold, 50.0 % without.',
@@ -48,14 +48,14 @@ describe('moneySentences', () => {
 });
 
 describe('pricesSentence', () => {
-  test('says which price is assumed, and how to name another', () => {
+  test('names the assumed price, and how to set another', () => {
     expect(pricesSentence([assumed])).toBe(
       `The recording names no model with a known price. Assumed per million tokens (${MODEL_PRICES_DATE}): claude-sonnet-4-6 $3 input, $0.3 cache read, $3.75 cache write; --price sets another.`,
     );
     expect(pricesSentence([known, assumed, known])).toContain('Some recordings name no');
   });
 
-  test('shows a price that has no name', () => {
+  test('shows a price without a name', () => {
     const price = { name: '', input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
     expect(pricesSentence([{ price, origin: 'given' }])).toContain(
       'tokens: $3 input, $0.3 cache read, ',

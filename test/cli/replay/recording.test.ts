@@ -1,4 +1,4 @@
-// How long results lived, what fills the window, and what requests came to.
+// The lifetime of results, the contents of the window, and the costs of requests.
 
 import { describe, expect, test } from 'vitest';
 import { aiContent, humanText } from '../../../src/index.js';
@@ -10,7 +10,7 @@ import { longSession, record, step } from '../../support/report-documents.js';
 const LONG = 'one line of a long file\n'.repeat(200);
 const TAKES_NOTHING = { workingSet: { ...DEFAULT_WORKING_SET, freeTokens: Infinity } };
 
-/** The same session, each entry so many minutes after the one before. */
+/** The session with each entry some minutes after the one before. */
 function timed(entries: readonly IContent[], minutes: readonly number[]): IContent[] {
   let timestamp = Date.UTC(2026, 0, 31, 23, 0);
   return entries.map((entry, at) => {
@@ -19,8 +19,8 @@ function timed(entries: readonly IContent[], minutes: readonly number[]): IConte
   });
 }
 
-describe('the life of a result', () => {
-  test('goes from the call that is first sent it, over the last about its file, to its removal', async () => {
+describe('the lifetime of a result', () => {
+  test('lasts from the first call with the result to its removal, with the last use of its file', async () => {
     const { lives } = await record(
       [
         humanText('fix'),
@@ -38,7 +38,7 @@ describe('the life of a result', () => {
     ]);
   });
 
-  test('tells a placeholder from a removal', async () => {
+  test('distinguishes a placeholder from a removal', async () => {
     const { lives } = await record(
       [
         humanText('look'),
@@ -56,7 +56,7 @@ describe('the life of a result', () => {
 });
 
 describe('what fills the window', () => {
-  test('adds up to the history at the end, with ctxfold and without', async () => {
+  test('adds up to the final history, with ctxfold and without', async () => {
     const { report, contexts, tokensOf } = await record(longSession(60), { recency: 2 });
     const sum = (entries: readonly IContent[]): number =>
       entries.reduce((total, entry) => total + tokensOf(entry), 0);
@@ -67,11 +67,11 @@ describe('what fills the window', () => {
   });
 });
 
-/** So much that no request is too short to be cached. */
+/** Long enough that every request can be cached. */
 const START = humanText('lorem ipsum '.repeat(1_000));
 
 describe('the requests', () => {
-  test('are those of the model calls, and no more is read from the cache than was sent before', async () => {
+  test('are those of the model calls, and read no more from the cache than was sent before', async () => {
     const { report, requests } = await record(longSession(60), { recency: 2 });
     const sent = requests.map((request) => request.with.sentTokens);
     expect(sent).toEqual(report.modelCalls.map(({ tokens }) => tokens.with));
@@ -83,12 +83,12 @@ describe('the requests', () => {
         const former = requests[at - 1]?.[side].sentTokens ?? 0;
         expect(request[side].cacheReadTokens).toBeLessThanOrEqual(former);
       }
-      // Without an edit all that was sent before is read again.
+      // Without an edit, everything sent before is read from the cache.
       if (request.rewrites === 0 && at > 0) expect(request.with.cacheReadTokens).toBe(sent[at - 1]);
     });
   });
 
-  test('read nothing after five idle minutes, by the times that were recorded', async () => {
+  test('read nothing from the cache after five idle minutes, by recorded times', async () => {
     const entries = longSession(5);
     const gaps = [0, 1, 0, 1, 0, 1, 3, 3, 0, 1];
     const { requests, model } = await record([START, ...timed(entries, gaps)], TAKES_NOTHING);
@@ -100,7 +100,7 @@ describe('the requests', () => {
     expect(model).toBe('claude-opus-5-5');
   });
 
-  test('are those of the model that is named, at its prices, and of another where one is given', async () => {
+  test('have the prices of the recorded model, or of another if given', async () => {
     const entries = [START, ...timed(longSession(5), [0, 1, 0, 1, 0, 1, 3, 3, 0, 1])];
     const long = entries.map((entry) => ({
       ...entry,
@@ -126,7 +126,7 @@ describe('the requests', () => {
     expect(unnamed.report.money.with.dollars).toBeGreaterThan(0);
   });
 
-  test('say what each rule has saved, and together what lies between', async () => {
+  test('give the saving of each rule, which add up to the whole saving', async () => {
     const { report } = await record(longSession(60), { recency: 2 });
     const { savedBy, without, with: left } = report.money;
     expect(savedBy['recency']).not.toBe(0);

@@ -9,7 +9,7 @@ const chart = (calls: readonly TokenPair[], width = 40): readonly string[] =>
   renderChart(calls, { width, listWidth: width, paint: createPaint(false) });
 
 describe('renderChart', () => {
-  test('draws nothing of nothing', () => {
+  test('draws nothing without calls', () => {
     expect(chart([])).toEqual([]);
     expect(chart([{ without: 0, with: 0 }])).toEqual([]);
   });
@@ -22,7 +22,7 @@ describe('renderChart', () => {
     ).toBe('1');
   });
 
-  test.each([2, 3, 17, 37, 38, 200, 5_000])('fits %i calls and ends on the last', (length) => {
+  test.each([2, 3, 17, 37, 38, 200, 5_000])('fits %i calls and ends with the last', (length) => {
     const calls = Array.from({ length }, (_, at) => ({ without: at + 1, with: (at + 1) / 2 }));
     const lines = chart(calls);
     expect(lines).toHaveLength(12);
@@ -31,7 +31,7 @@ describe('renderChart', () => {
     expect(lines.at(-1)?.length).toBe(lines.at(-2)?.length);
   });
 
-  test('shades what is not sent, and nothing where both are equal', () => {
+  test('shades the tokens that are not sent, and nothing if both are equal', () => {
     expect(chart([{ without: 10, with: 5 }])[0]).toContain('░');
     expect(chart([{ without: 10, with: 10 }]).join('')).not.toContain('░');
   });

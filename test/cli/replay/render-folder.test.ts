@@ -1,4 +1,4 @@
-// The table of a folder's sessions, at widths that names of files would not leave room for.
+// The table of a folder's sessions, at widths too narrow for names of files.
 
 import { describe, expect, test } from 'vitest';
 import { sumInput } from '../../../src/cli/replay/money.js';
@@ -15,7 +15,7 @@ function reportOf(without: number): FolderReplayReport {
   };
 }
 
-/** Sessions of which each has all of the tokens. */
+/** Renders sessions with `without` tokens each. */
 function render(without: number, columns: number, count: number = 1): readonly string[] {
   const report = reportOf(without);
   const { input, end } = report.totals;
@@ -50,7 +50,7 @@ describe('renderFolder', () => {
     expect(lines).toContain('and 2,950 more sessions; --json lists all');
   });
 
-  test('gives names the width of a wide terminal', () => {
+  test('uses the width of a wide terminal for names', () => {
     expect(render(1_000, 160).join('\n')).toContain(`${'long-name-'.repeat(9)}0.jsonl `);
   });
 });

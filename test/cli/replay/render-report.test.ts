@@ -1,4 +1,4 @@
-// The report for a person, compared as a whole at a fixed width.
+// The readable report, compared as a whole at a fixed width.
 
 import { sumInput } from '../../../src/cli/replay/money.js';
 import { describe, expect, test } from 'vitest';
@@ -161,7 +161,7 @@ work        4 tasks in workers for 25 ms
     expect(render(empty)).not.toContain('NaN');
   });
 
-  test('tells where a session stopped fitting', () => {
+  test('reports where a session stopped fitting', () => {
     const exceeded = { message: 'It is too large.', projectedTokens: 9, contextLimit: 5 };
     const text = render({ ...REPORT, exceeded, playedEntries: 4, firstCallOverLimit: 2 });
     expect(text).toContain('4 of 6 entries');
@@ -169,7 +169,7 @@ work        4 tasks in workers for 25 ms
     expect(text).toContain('Without ctxfold, model call 2 would not have fitted');
   });
 
-  test('tells what a model that writes summaries did', () => {
+  test('reports the calls and costs of a summarizer', () => {
     const compression = (
       outcome: CompressionReport['outcome'],
       more: Partial<CompressionReport> = {},
@@ -249,13 +249,13 @@ work        4 tasks in workers for 25 ms
     expect(render({ ...REPORT, largest: evil })).not.toMatch(/[\u001b\u0007\u202e]/);
   });
 
-  test('has colours only when they are asked for', () => {
+  test('only has colours on request', () => {
     const escape = String.fromCharCode(27);
     expect(render(REPORT)).not.toContain(escape);
     expect(renderReport(REPORT, layoutOf(200, true))).toContain(escape);
   });
 
-  test.each([20, 60, 80, 100, 300])('keeps to 60 to 100 columns when offered %i', (width) => {
+  test.each([20, 60, 80, 100, 300])('uses 60 to 100 columns when offered %i', (width) => {
     const lines = renderReport(REPORT, layoutOf(width, false)).split('\n');
     const limit = Math.min(100, Math.max(60, width));
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(limit);

@@ -15,10 +15,10 @@ import { SummarizerMeter } from '../../../src/cli/replay/summarizer-meter.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import type { ScriptedAnswer } from '../../support/scripted-summarizer.js';
 
-/** There are too few results for it, however many there are. */
+/** A working set that removes nothing, however many results there are. */
 const TAKES_NOTHING: WorkingSetRules = { ...DEFAULT_WORKING_SET, freeTokens: Infinity };
 
-/** Edits as soon as there are any, by rules of a working set. */
+/** Applies edits at once, by rules of a working set. */
 function at(workingSet: WorkingSetRules): ReplayOptions['session'] {
   return { edits: 'every-turn', density: { workingSet, shrink: 'off' } };
 }
@@ -40,7 +40,7 @@ const READ_THEN_WRITE = [
 ];
 
 describe('replaySession', () => {
-  test('begins anew where the agent had compacted, with and without', async () => {
+  test('starts a new context where the agent compacted, with and without ctxfold', async () => {
     const whole = transcriptOf([
       humanText(LONG),
       aiContent('hi'),
@@ -72,7 +72,7 @@ describe('replaySession', () => {
     expect(Math.max(...shares)).toBeLessThanOrEqual(100);
   });
 
-  test('ends the life of results with their context', async () => {
+  test('ends the lifetime of results with their context', async () => {
     const entries = [
       humanText('look'),
       ...step('1', 'Read', { file_path: 'a.ts' }, 'a'),
@@ -92,7 +92,7 @@ describe('replaySession', () => {
     ]);
   });
 
-  test('asks the model for nothing that it had answered before, nor for the words of the agent', async () => {
+  test('makes no model call for earlier answers, nor for texts of the agent', async () => {
     const entries = [
       humanText('one'),
       aiContent('two'),
@@ -110,7 +110,7 @@ describe('replaySession', () => {
     expect(report.modelCalls.map(({ entry }) => entry)).toEqual([1, 6]);
   });
 
-  test('an untouched history costs the same with and without', async () => {
+  test('an unedited history costs the same with and without ctxfold', async () => {
     const entries = [humanText('hello'), aiContent('hi'), humanText('bye'), aiContent('see you')];
     const { report } = await replaySession('f', transcriptOf(entries), OPTIONS);
     expect(report.modelCalls.map(({ entry }) => entry)).toEqual([1, 3]);
@@ -133,7 +133,7 @@ describe('replaySession', () => {
     expect(report.input.without - report.input.with).toBe(without - left);
   });
 
-  test('recency pruning takes what is older than the newest results', async () => {
+  test('recency pruning removes results older than the newest ones', async () => {
     const entries = [
       humanText('look'),
       ...step('1', 'Bash', { command: 'cat secret' }, LONG),
@@ -150,7 +150,7 @@ describe('replaySession', () => {
     expect(jsonText(report, createRedactedLabel())).not.toContain('secret');
   });
 
-  test('what the working set takes is told from what recency pruning takes', async () => {
+  test('removals by the working set are distinguished from those by recency pruning', async () => {
     const entries = [
       humanText('look'),
       ...step('1', 'Bash', { command: 'npm test' }, LONG),
@@ -166,7 +166,7 @@ describe('replaySession', () => {
       session: at(workingSet),
       recency: 1,
     });
-    // Recency takes the first one while there is a newer one, and the model was not sent that yet.
+    // Recency removes the first one when there is a newer one, which the model has not been sent yet.
     expect(both.reclaimed).toMatchObject([
       { rule: 'recency', items: 1 },
       { rule: 'working-set', items: 1 },
@@ -201,7 +201,7 @@ describe('replaySession', () => {
     expect(report.firstCallOverLimit).not.toBeNull();
   });
 
-  test('a session that cannot fit stops, and reports what was reached', async () => {
+  test('a session that cannot fit stops, and reports the calls until then', async () => {
     const entries = [
       humanText('hi'),
       aiContent('hello'),
@@ -277,7 +277,7 @@ describe('replaySession with a model', () => {
 
   const CUT_OFF: ScriptedAnswer = { text: snapshot('half'), finishReason: 'length' };
 
-  test('requests are counted in the window in which they were made', async () => {
+  test('requests are counted for the preflight in which they were made', async () => {
     const { report } = await replaySession('f', transcriptOf(entries), options(GOOD));
     const windows = [...report.modelCalls, report.end];
     const asked = windows.filter(({ summarizer }) => summarizer.requests > 0);
@@ -294,7 +294,7 @@ describe('replaySession with a model', () => {
     expect(report.compressionFailure).toBeNull();
   });
 
-  test('tokens add up over summaries of summaries, which are no items themselves', async () => {
+  test('tokens add up over summaries of summaries, which are not counted as items', async () => {
     const { report } = await replaySession('f', transcriptOf(entries), options(GOOD));
     const { without, with: left } = report.end.tokens;
     const [folded, ...others] = report.reclaimed;
@@ -304,13 +304,13 @@ describe('replaySession with a model', () => {
     expect(report.largest.every(({ tool }) => tool === 'Bash')).toBe(true);
   });
 
-  test('answers without figures are told apart', async () => {
+  test('answers without usage are counted separately', async () => {
     const { report } = await replaySession('f', transcriptOf(entries), options(snapshot('Read.')));
     expect(report.summarizer.requests).toBeGreaterThan(0);
     expect(report.summarizer.unmeteredRequests).toBe(report.summarizer.requests);
   });
 
-  test('a rejected summary stops the replay, and what was reached stays', async () => {
+  test('a rejected summary stops the replay, and the calls until then are reported', async () => {
     const { report } = await replaySession('f', transcriptOf(entries), options([GOOD, CUT_OFF]));
     expect(report.compressionFailure).toMatchObject({
       code: 'SUMMARY_REJECTED',
@@ -322,7 +322,7 @@ describe('replaySession with a model', () => {
     expect(report.reclaimed).toMatchObject([{ rule: 'folded-entry' }]);
   });
 
-  test('a failure over the hard limit stops it too, after the history was made to fit', async () => {
+  test('a failure over the hard limit also stops it, after the history was made to fit', async () => {
     const sudden = [
       ...entries.slice(0, 7),
       ...step('x', 'Bash', {}, LONG.repeat(3)),
@@ -334,7 +334,7 @@ describe('replaySession with a model', () => {
     expect(report.end.tokens.with).toBeLessThanOrEqual(6_000);
   });
 
-  test('with the fallback, truncation takes the place of the summary', async () => {
+  test('with the fallback, truncation replaces the summary', async () => {
     const { report } = await replaySession('f', transcriptOf(entries), options(CUT_OFF, true));
     const windows = [...report.modelCalls, report.end];
     const [first] = windows.flatMap(({ compressions }) => compressions);

@@ -1,4 +1,4 @@
-// Which files a command looks at.
+// The files that a command reads.
 
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ function scratchFile(name: string, content: string): string {
 }
 
 describe('findSessionFiles', () => {
-  test('lists the files of a folder and of those below, and no others', async () => {
+  test('lists the files of a folder and its subfolders, and no others', async () => {
     const folder = path.join(scratch, 'tree');
     cpSync(SMALL, path.join(folder, 'b/session.jsonl'));
     const first = scratchFile('tree/a.json', '{}');
@@ -39,7 +39,7 @@ describe('findSessionFiles', () => {
     });
   });
 
-  test('takes anything else for one file', async () => {
+  test('treats any other path as one file', async () => {
     expect(await findSessionFiles(SMALL)).toEqual({ isFolder: false, files: [SMALL] });
     expect(await findSessionFiles('/nowhere')).toEqual({ isFolder: false, files: ['/nowhere'] });
     expect(await findSessionFiles('-')).toEqual({ isFolder: false, files: ['-'] });
@@ -47,7 +47,7 @@ describe('findSessionFiles', () => {
 });
 
 describe('unlessUnreadable', () => {
-  test('gives all binary files one reason, by which a report groups them', async () => {
+  test('gives all binary files the same reason, by which a report groups them', async () => {
     const files = ['a.png', 'b.png'].map((name) => scratchFile(name, '\0\x01\x02'.repeat(99)));
     const outcomes = await Promise.all(
       files.map((file) => unlessUnreadable(file, undefined, () => readSession(file, {}))),

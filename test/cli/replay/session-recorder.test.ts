@@ -1,4 +1,4 @@
-// That what is recorded adds up to what the replay counts, whatever kind of edit there was.
+// The recorded tokens add up to those of the replay, for every kind of edit.
 
 import { describe, expect, test } from 'vitest';
 import type { IContent } from '../../../src/index.js';
@@ -12,7 +12,7 @@ const STEPS = Array.from({ length: 12 }, (_, at) =>
   step(`${at}`, 'Bash', { command: `cat ${at}` }, LONG),
 ).flat();
 
-/** Results are too small for it, however large they are. */
+/** A working set that removes nothing, however large results are. */
 const TAKES_NOTHING = { workingSet: { ...DEFAULT_WORKING_SET, freeTokens: Infinity } };
 
 describe('SessionRecorder', () => {
@@ -34,7 +34,7 @@ describe('SessionRecorder', () => {
     expect(edits.map(({ cause }) => cause.step)).toContain(kind);
   });
 
-  test('an edit stands at the turn before whose call it landed', async () => {
+  test('an edit is recorded at the turn before whose call it was applied', async () => {
     const recording = await record(longSession(20));
     const { report: replay } = recording;
     const turns = new Set(recording.edits.map(({ turn }) => turn));
@@ -45,7 +45,7 @@ describe('SessionRecorder', () => {
     expect([...turns]).toEqual(edited);
   });
 
-  test('what a superseded read held is gone as a whole', async () => {
+  test('a superseded read is removed as a whole', async () => {
     const recording = await record([
       humanText('fix'),
       ...step('r', 'Read', { file_path: '/w/a.ts' }, LONG),
@@ -62,7 +62,7 @@ describe('SessionRecorder', () => {
     expect(tools(remaining)).toEqual(['Write']);
   });
 
-  test('every edit of a pass says why, as the session would have', async () => {
+  test("every edit of a pass has the session's reason", async () => {
     const recording = await record(longSession(60), {
       recency: 2,
       workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0, paybackCalls: 99 },

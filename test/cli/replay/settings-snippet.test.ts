@@ -1,4 +1,4 @@
-// That the settings of the page can be pasted: a session made by them does what the page shows.
+// The settings on the page can be pasted: a session made with them behaves like the page shows.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

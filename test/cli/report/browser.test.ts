@@ -1,5 +1,4 @@
-// The page in a browser, where there is one: a Chromium that is installed, or the one that the variable
-// CHROMIUM_PATH names.
+// The page in a browser, if there is one: an installed Chromium, or the one that CHROMIUM_PATH names.
 
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,7 +23,7 @@ const HOSTILE_SESSION = [
 
 const PRICE = { name: '', input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
 
-// What runs in the page stands in texts: the tests themselves are compiled without the types of a browser.
+// Code for the page is in strings: the tests are compiled without the types of a browser.
 
 const GROUND = 'getComputedStyle(document.body).backgroundColor';
 const SIZE = '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]';
@@ -60,7 +59,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
   });
 
   let shownUrl = '';
-  /** By whether scripts run, the one page of a browser that shows all: a process for each would take most of the time. */
+  /** One page with scripts and one without, used by all tests: a browser for each would take most of the time. */
   const views = new Map<boolean, { readonly page: Page; readonly noise: string[] }>();
 
   async function viewOf(javaScriptEnabled: boolean): Promise<{ page: Page; noise: string[] }> {
@@ -79,7 +78,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     return view;
   }
 
-  /** Shows a page anew; what it complains of or asks for ends up in `noise`. */
+  /** Loads a page; its errors and requests are collected in `noise`. */
   async function open(
     name: string,
     {
@@ -125,7 +124,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(await page.locator('#chart path.without').isVisible()).toBe(true);
   });
 
-  test('is light when it is printed, also where the scheme is dark', async () => {
+  test('is light when printed, also in the dark scheme', async () => {
     const { page } = await open('long', { colorScheme: 'light' });
     const light = await page.evaluate<string>(GROUND);
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -135,7 +134,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     await page.emulateMedia({ media: 'screen' });
   });
 
-  test('tells the numbers of the turn that the arrow keys move to', async () => {
+  test('announces the numbers of the turn that the arrow keys select', async () => {
     const { page } = await open('long');
     await page.focus('#chart');
     await page.keyboard.press('ArrowRight');
@@ -150,7 +149,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(await tip.isVisible()).toBe(false);
   });
 
-  test('gives a category the same colour where the scheme is dark', async () => {
+  test('gives a category the same colour in the dark scheme', async () => {
     const { page } = await open('long', { colorScheme: 'light' });
     const colours = `[...document.querySelectorAll('.legend .swatch')]
       .filter((swatch) => /c-/.test(swatch.className))
@@ -161,7 +160,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(await page.evaluate<string[]>(colours)).toEqual(light);
   });
 
-  test('shows only the edits that are searched for, and all again', async () => {
+  test('filters edits by a search, and shows all again', async () => {
     const { page } = await open('long');
     const shown = page.locator('#edits [data-item]:visible');
     expect(await shown.count()).toBe(0);
@@ -181,7 +180,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(await page.locator('#edits details.group:visible').count()).toBeGreaterThan(1);
   });
 
-  test('sorts the edits of a group, by keyboard alone', async () => {
+  test('sorts the edits of a group by keyboard', async () => {
     const { page } = await open('long');
     await page.locator('#edits summary').first().focus();
     await page.keyboard.press('Enter');
@@ -195,13 +194,13 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(after).not.toEqual(before);
   });
 
-  test('switches the picture of the window by keyboard, and copies the settings', async () => {
+  test('switches the chart of the window by keyboard, and copies the settings', async () => {
     const { page } = await open('long');
     await page.focus('#show-with');
     await page.keyboard.press('ArrowRight');
     expect(await page.locator('#map-without').isVisible()).toBe(true);
     expect(await page.locator('#map-with').isVisible()).toBe(false);
-    // It says so for two seconds, which a busy machine may miss.
+    // The button confirms this for two seconds, which a busy machine may miss.
     await page.evaluate(`{
       const button = [...document.querySelectorAll('button')].find((each) => each.textContent.includes('Copy'));
       const note = () => (window.said = (window.said ?? '') + button.textContent);
@@ -234,7 +233,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(await page.locator('#days tbody td:nth-child(7)').first().innerText()).toContain('$');
   });
 
-  test('keeps a long name off the figures beside it, and the button off the code, on a phone', async () => {
+  test('does not overlap a long name with figures, or the button with code, on a phone', async () => {
     const viewport = { width: 390, height: 844 };
     const { page: folderPage } = await open('folder', { viewport });
     const [room, text] = await folderPage.evaluate<[number, number]>(`(() => {
@@ -288,7 +287,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
         const { page } = await open(name, { viewport, javaScriptEnabled });
         sizes.push(await page.evaluate(SIZE));
       }
-      // The script finds its place ready: with it the page is as high as without.
+      // The page reserves the space that the script fills: it is as high without the script.
       expect(sizes[0]).toEqual(sizes[1]);
       expect(sizes[0]).toEqual([width, expect.any(Number)]);
     },

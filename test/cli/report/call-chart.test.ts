@@ -9,7 +9,7 @@ const labelsOf = (count: number): string[] =>
   callLabels(names(count), 0).map(({ text }) => />\s*([^<]*?)\s*</.exec(text)?.[1] ?? '');
 
 describe('lineOf and areaOf', () => {
-  test('take one step per call, from the bottom up, and join calls of one height', () => {
+  test('draw one step per call, from the bottom up, and join calls of equal height', () => {
     expect(lineOf([50, 100, 100, 0], 100)).toBe('M0 500V500H1V0H3V1000H4');
     expect(areaOf([50, 100], 100)).toBe('M0 1000V500H1V0H2V1000Z');
     expect(areaOf([], 1)).toBe('M0 1000V1000Z');
@@ -22,13 +22,13 @@ describe('callLabels', () => {
     [3, ['call 1', '2', '3']],
     [33, ['call 1', '6', '11', '16', '21', '26', '31']],
     [1_001, ['call 1', '201', '401', '601', '801']],
-  ])('of %d calls leaves room for each text, the last one too', (count, labels) => {
+  ])('leaves room for each label of %d calls, also the last', (count, labels) => {
     expect(labelsOf(count)).toEqual(labels);
   });
 });
 
 describe('callChart', () => {
-  test('draws round numbers of tokens, and signs between the edges of their calls', () => {
+  test('draws round numbers of tokens, and marks between the edges of their calls', () => {
     const { text } = callChart({
       ...{ names: names(4), top: 48_000, label: 'a <chart>', paths: [] },
       marks: [{ sign: '▼', calls: [0, 3] }],

@@ -1,4 +1,4 @@
-// What transcripts may hold, on its way into a page.
+// Escaping of transcript contents for a page.
 
 import { describe, expect, test } from 'vitest';
 import { escapeHtml, html, named, rawElement, scriptJson } from '../../../src/cli/report/html.js';
@@ -11,7 +11,7 @@ describe('html', () => {
     );
   });
 
-  test('drops how the source is indented, but not a space between words', () => {
+  test('removes the indentation of the source, but not a space between words', () => {
     expect(
       html`<table>
         <tr>
@@ -23,20 +23,20 @@ describe('html', () => {
 });
 
 describe('escapeHtml', () => {
-  test('leaves nothing that ends an element or an attribute', () => {
+  test('escapes everything that could end an element or an attribute', () => {
     expect(escapeHtml('</script><a b="c" d=\'e\'>&')).not.toMatch(/[<>"']/);
   });
 });
 
 describe('named', () => {
-  test('keeps a name on one line, without marks that turn the text around, and short', () => {
+  test('keeps a name short, on one line, and without marks that reverse the text direction', () => {
     const { text } = named(`a\u202Eb\u2067\nc${'x'.repeat(500)}`, 10);
     expect(text).toBe('<bdi>a b cxxxx…</bdi>');
   });
 });
 
 describe('scriptJson', () => {
-  test('holds nothing that ends the element, and reads back as it was', () => {
+  test('contains nothing that ends the element, and parses to the same value', () => {
     const value = { a: '</script><!--', b: '\u2028&' };
     const text = scriptJson(value);
     expect(text).not.toMatch(/[<>&\u2028]/);
@@ -45,7 +45,7 @@ describe('scriptJson', () => {
 });
 
 describe('rawElement', () => {
-  test('puts content between its tags as it is', () => {
+  test('does not escape the content between its tags', () => {
     expect(rawElement('script type="a"', '1 < 2').text).toBe('<script type="a">1 < 2</script>');
   });
 });

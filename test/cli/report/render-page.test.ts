@@ -1,4 +1,4 @@
-// The page as text. That a browser shows it is tested in browser.test.ts.
+// The page as text; browser.test.ts tests it in a browser.
 
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -37,7 +37,7 @@ describe('renderPage', () => {
     expect(Buffer.byteLength(page)).toBeLessThan(150_000);
   });
 
-  test('gives the settings the context limit that was given, and else leaves it to the model', async () => {
+  test('puts a given context limit into the settings, and otherwise leaves it to the model', async () => {
     const of = async (contextLimit?: number) => {
       const page = await documentOf(longSession(3), { ...(contextLimit && { contextLimit }) });
       return /<pre id="snippet"[^>]*>([^<]*)/.exec(page)?.[1];
@@ -63,14 +63,14 @@ describe('renderPage', () => {
     expect(page).toContain('<code><bdi>toolu_01');
   });
 
-  test('shows the start of what was taken away when it may', async () => {
+  test('shows the start of removed content if allowed', async () => {
     const page = await documentOf(longSession(60), { isRedacted: false, recency: 2 });
     expect(page).toContain('<summary>original</summary>');
     expect(page).toContain('secret line');
     expect(page).toContain('secret-part-');
   });
 
-  test('counts the tools since the agent compacted by itself, before and after edits', async () => {
+  test("counts the tools since the agent's own compaction, before and after edits", async () => {
     const steps = (name: string) =>
       step(name, 'Ask', { question: name }, `answer ${name} `.repeat(99));
     const summary = humanText('so far');
@@ -87,7 +87,7 @@ describe('renderPage', () => {
     expect(await documentOf(entries)).not.toContain('last compacted');
   });
 
-  test('says a reason once, and in each row what made it true', async () => {
+  test('shows a reason once, and its cause in each row', async () => {
     const page = await documentOf(longSession(60), { recency: 2 });
     expect(page.match(/The file is no longer what the model read\./g)).toHaveLength(1);
     expect(page.match(/then <bdi>Write<\/bdi>/g)!.length).toBeGreaterThan(3);
@@ -105,7 +105,7 @@ describe('renderPage', () => {
     expect(page).not.toContain('characters.');
   });
 
-  test('has one figure in dollars, and says whose prices they are', async () => {
+  test('has one figure in dollars, and names the model of the prices', async () => {
     const price = modelPrice('claude-sonnet-5')!;
     const priced = await documentOf(longSession(30), { recency: 2, price });
     expect(priced).toMatch(
@@ -117,7 +117,7 @@ describe('renderPage', () => {
     expect(unpriced).toContain('; --price sets another.');
   });
 
-  test('lets nothing of a hostile session out of its text', async () => {
+  test('escapes all content of a hostile session', async () => {
     const page = await documentOf(HOSTILE_SESSION, { isRedacted: false, recency: 1 });
     expect(page).not.toContain('<img');
     expect(page).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
@@ -125,7 +125,7 @@ describe('renderPage', () => {
     expect(page.match(/<script/g)).toHaveLength(2);
   });
 
-  test('asks for nothing from elsewhere, and its policy knows its script and its style', async () => {
+  test('loads nothing from elsewhere, and its CSP allows only its own script and style', async () => {
     const page = await documentOf(longSession(5));
     const hash = (text: string): string =>
       `sha256-${createHash('sha256').update(text).digest('base64')}`;
@@ -160,7 +160,7 @@ describe('renderFolderPage', () => {
 
   test('shows no content and no path when redacted', async () => {
     expect(await folderDocumentOf(sessions)).not.toContain('secret');
-    // From the folder on, which is the title.
+    // Checked from the folder's name on, which is the title.
     expect(await folderDocumentOf(sessions, { isRedacted: false })).toContain(
       '<b><bdi>session.jsonl</bdi></b>',
     );

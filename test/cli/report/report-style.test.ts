@@ -1,4 +1,4 @@
-// That everything on the page can be seen: contrast as WCAG 2.2 asks for it, in both colour schemes.
+// The contrasts that WCAG 2.2 requires, in both colour schemes.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ describe.each([
   ['light', colours(light)],
   ['dark', { ...colours(light), ...colours(dark.slice(0, dark.indexOf('}'))) }],
 ])('report.css, %s', (_, palette) => {
-  test.each(['text', 'faint', 'accent'])('%s can be read on page and panel', (name) => {
+  test.each(['text', 'faint', 'accent'])('%s is readable on page and panel', (name) => {
     for (const ground of ['page', 'panel', 'notice']) {
       expect(contrast(palette[name]!, palette[ground]!)).toBeGreaterThanOrEqual(4.5);
     }

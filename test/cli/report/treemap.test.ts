@@ -1,4 +1,4 @@
-// That the areas are what they stand for, and fill the picture.
+// The areas are proportional to the weights, and fill the chart.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ const weights = fc
   .map((values) => values.sort((a, b) => b - a));
 
 describe('treemap', () => {
-  test('gives each weight its share of the area, within it, and no place twice', () => {
+  test('gives each weight its share of the area, without overlap', () => {
     fc.assert(
       fc.property(weights, (values) => {
         const boxes = treemap(values, AREA);

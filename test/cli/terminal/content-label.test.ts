@@ -1,4 +1,4 @@
-// What redaction leaves of names.
+// Redacted names.
 
 import { describe, expect, test } from 'vitest';
 import { createRedactedLabel, PLAIN_LABEL } from '../../../src/cli/terminal/content-label.js';
@@ -6,19 +6,19 @@ import { createRedactedLabel, PLAIN_LABEL } from '../../../src/cli/terminal/cont
 describe('createRedactedLabel', () => {
   const label = createRedactedLabel(Buffer.from('key'));
 
-  test('leaves a tag and the extension of a path', () => {
+  test('replaces a path by a tag and its extension', () => {
     expect(label.ofPath('/home/somebody/secret.test.ts')).toMatch(/^#[0-9a-f]{6}\.ts$/);
     expect(label.ofPath('secret')).toMatch(/^#[0-9a-f]{6}$/);
     expect(label.ofPath('a.ts +2')).toMatch(/^#[0-9a-f]{6}\.ts \+2$/);
   });
 
-  test('tells the same path by the same tag, in one report only', () => {
+  test('gives the same path the same tag, within one report only', () => {
     expect(label.ofPath('a.ts')).toBe(label.ofPath('a.ts'));
     expect(label.ofPath('a.ts')).not.toBe(label.ofPath('b.ts'));
     expect(createRedactedLabel().ofPath('a.ts')).not.toBe(createRedactedLabel().ofPath('a.ts'));
   });
 
-  test('says nothing of parameters', () => {
+  test('hides parameters', () => {
     expect(label.ofCall({ path: null, excerpt: 'cat secret' })).toBe('');
   });
 });

@@ -1,4 +1,4 @@
-// Options: the choices that the public API knows, and which values are taken.
+// Options: the choices of the public API, and the accepted values.
 
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { COMPRESSION_STRATEGIES } from '../../../src/index.js';
 import { share, STRATEGY_CHOICES, wholeNumber } from '../../../src/cli/terminal/options.js';
 
 describe('STRATEGY_CHOICES', () => {
-  test('are the strategies that there are', () => {
+  test('are all strategies', () => {
     expect(STRATEGY_CHOICES).toEqual(COMPRESSION_STRATEGIES);
   });
 });
@@ -27,7 +27,7 @@ describe('wholeNumber', () => {
     },
   );
 
-  test('keeps to its bounds', () => {
+  test('checks its bounds', () => {
     expect(() => wholeNumber(1, 64)('65')).toThrow('from 1 to 64');
     expect(wholeNumber(1, 64)('64')).toBe(64);
   });
@@ -46,7 +46,7 @@ describe('share', () => {
     expect(() => share(true)(text)).toThrow(InvalidArgumentError);
   });
 
-  test('takes 0 only where it means something', () => {
+  test('only accepts 0 if allowed', () => {
     expect(share(true)('0')).toBe(0);
     expect(() => share(false)('0.0')).toThrow('above 0');
   });

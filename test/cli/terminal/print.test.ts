@@ -1,4 +1,4 @@
-// That what is printed keeps to its width, and says the same as before.
+// Printed text fits its width, and keeps its words.
 
 import fc from 'fast-check';
 import { stripVTControlCharacters } from 'node:util';
@@ -20,13 +20,13 @@ const arbitraryText = fc
 
 const arbitraryWidth = fc.integer({ min: 24, max: 90 });
 
-/** What is left of a text when nothing counts but what it says. */
+/** A text without its layout. */
 function said(text: string): string {
   return stripVTControlCharacters(text).replaceAll(/\s/g, '');
 }
 
 describe('fitLines', () => {
-  it('has no line wider than it may be, and loses no word', () => {
+  it('makes no line wider than allowed, and loses no word', () => {
     fc.assert(
       fc.property(arbitraryText, arbitraryWidth, (text, width) => {
         const fitted = fitLines(text, width);
@@ -37,12 +37,12 @@ describe('fitLines', () => {
     );
   });
 
-  it('leaves lines alone that fit, colours and all', () => {
+  it('keeps lines that fit, with their colours', () => {
     const line = createPaint(true)('cyan', 'x'.repeat(30));
     expect(fitLines(`${line}\n  a   b`, 30)).toBe(`${line}\n  a   b`);
   });
 
-  it('sets a term on a line of its own, and what is said of it below', () => {
+  it('puts a term on its own line, and its description below', () => {
     expect(fitLines('  --format <name>  the format of what is read', 30)).toBe(
       '  --format <name>\n    the format of what is read',
     );

@@ -1,4 +1,4 @@
-// What redaction leaves of a report's JSON.
+// The redacted JSON of a report.
 
 import { describe, expect, test } from 'vitest';
 import { createRedactedLabel, PLAIN_LABEL } from '../../../src/cli/terminal/content-label.js';
@@ -28,7 +28,7 @@ describe('jsonText', () => {
     expect(JSON.parse(jsonText(folder, PLAIN_LABEL))).toEqual(folder);
   });
 
-  test('keeps the files that were given', () => {
+  test('keeps the names of given files', () => {
     const replay = {
       file: FILE,
       format: 'pi',

@@ -1,4 +1,4 @@
-// That what is printed keeps to its width, and says the same as before.
+// Printed text fits its width, and keeps its words.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -22,7 +22,7 @@ describe('columnsOf', () => {
 });
 
 describe('shortenEnd and shortenStart', () => {
-  it('keep to the columns, and leave alone what fits', () => {
+  it('fit the columns, and keep a text that fits', () => {
     expect(shortenEnd('读取文件', 8)).toBe('读取文件');
     expect(shortenEnd('读取文件', 6)).toBe('读取…');
     expect(shortenStart('源代码/文件.ts', 8)).toBe('…文件.ts');
@@ -31,7 +31,7 @@ describe('shortenEnd and shortenStart', () => {
 });
 
 describe('wrap', () => {
-  it('breaks between words, and within one only where that is longer', () => {
+  it('breaks between words, and only within a word that is longer than a line', () => {
     expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
     expect(wrap('a verylongword b', 6)).toEqual(['a', 'verylo', 'ngword', 'b']);
   });
@@ -42,13 +42,13 @@ describe('renderTable', () => {
   const rows = [['1,234', 'Read', 'a-file-of-some-length.ts']];
   const paint = createPaint(false);
 
-  it('is a table where that fits', () => {
+  it('is a table if that fits', () => {
     expect(
       renderTable(head, rows, { width: 40, listWidth: 40, paint }, ['right', 'left', 'left']),
     ).toEqual(['tokens  tool  about', ' 1,234  Read  a-file-of-some-length.ts']);
   });
 
-  it('sets rows one below the other elsewhere, by the first column that holds names', () => {
+  it('otherwise writes rows as blocks, titled by the first column with names', () => {
     expect(
       renderTable(head, rows, { width: 36, listWidth: 36, paint }, ['right', 'left', 'left']),
     ).toEqual(['tool', 'Read', '  tokens 1,234', '  about a-file-of-some-length.ts']);
