@@ -1,4 +1,4 @@
-// Intervals over sessions.
+// Confidence intervals over sessions.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ function mean(values: readonly number[]): number {
 }
 
 describe('bootstrap', () => {
-  it('gives the same interval for the same sessions, around their figure', () => {
+  it('returns the same interval for the same sessions, around their figure', () => {
     const sessions = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), {
       minLength: 5,
       maxLength: 20,
@@ -26,7 +26,7 @@ describe('bootstrap', () => {
     );
   });
 
-  it('is as wide as the theory says for a mean', () => {
+  it('has the theoretical width for a mean', () => {
     const values = Array.from({ length: 100 }, (_, at) => at / 99);
     const { low, high } = bootstrap(values, mean);
     const deviation = Math.sqrt(mean(values.map((value) => (value - 0.5) ** 2)) / 100);
@@ -34,7 +34,7 @@ describe('bootstrap', () => {
     expect(high - low).toBeLessThan(1.15 * 3.92 * deviation);
   });
 
-  it('draws whole sessions, some more than once, and leaves out what has no figure', () => {
+  it('draws whole sessions, with replacement, and omits sessions without a figure', () => {
     const drawn = new Set<number>();
     bootstrap([1, 2, 3], (values) => {
       expect(values).toHaveLength(3);

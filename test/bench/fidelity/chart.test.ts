@@ -1,4 +1,4 @@
-// The chart of a report: every policy named, no names over each other.
+// The chart of a report: every policy has a label, and labels do not overlap.
 
 import { describe, expect, it } from 'vitest';
 import { drawChart } from '../../../bench/fidelity/chart.js';
@@ -6,7 +6,7 @@ import { sumFigures } from '../../../bench/fidelity/measure.js';
 import { POLICIES } from '../../../bench/fidelity/policies.js';
 import type { GroupReport } from '../../../bench/fidelity/report.js';
 
-/** Baselines are in the tables only. */
+/** The policies in charts: baselines are only in tables. */
 const CHARTED = POLICIES.filter(({ role }) => role !== 'baseline');
 
 function groupOf(figures: readonly (readonly [retained: number, saved: number])[]): GroupReport {
@@ -28,7 +28,7 @@ interface Label {
 
 const LABEL = /<text class="\w+" x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">([^<]*)<\/text>/g;
 
-/** The names in a chart, with the least width that they take. */
+/** The labels in a chart, with their least width. */
 function labelsOf(svg: string): readonly Label[] {
   return Array.from(svg.matchAll(LABEL), ([, x, y, anchor, name = '']) => {
     const width = 6 * name.length;
@@ -41,7 +41,7 @@ describe('drawChart', () => {
   it.each([
     ['apart', CHARTED.map((_, at) => [1 - at / 20, at / 20] as const)],
     ['in one place', CHARTED.map(() => [0.95, 0.4] as const)],
-  ])('names every policy when they are %s, none over another', (_, figures) => {
+  ])('labels every policy when they are %s, without overlap', (_, figures) => {
     const labels = labelsOf(drawChart(groupOf(figures)));
     expect(labels.map(({ name }) => name).sort()).toEqual(CHARTED.map(({ name }) => name).sort());
     for (const [at, label] of labels.entries()) {
@@ -53,7 +53,7 @@ describe('drawChart', () => {
     }
   });
 
-  it('has no line run through a name', () => {
+  it('draws no line through a label', () => {
     const svg = drawChart(groupOf([[1, 0.5]]));
     const label = labelsOf(svg).find(({ name }) => name === POLICIES[0]?.name)!;
     const middle = (label.left + label.right) / 2;
@@ -63,7 +63,7 @@ describe('drawChart', () => {
     expect(near.filter(([, from, to]) => Number(from) < middle && middle < Number(to))).toEqual([]);
   });
 
-  it('says which sessions it is about', () => {
+  it('names its sessions', () => {
     expect(drawChart(groupOf([]))).toContain('>1 recorded sessions (all formats), 1 edits</text>');
     const named = { ...groupOf([]), group: 'codex', sessions: 2 };
     expect(drawChart(named)).toContain('2 recorded sessions (codex), 1 edits');

@@ -1,4 +1,4 @@
-// What pruning before a provider's compaction saves, on one of the sessions that come with the project.
+// The saving by pruning before a provider's compaction, for a fixture session.
 
 import { describe, expect, it } from 'vitest';
 import { compactionTable } from '../../../bench/fidelity/compaction-report.js';
@@ -9,7 +9,7 @@ const LONG = `${FOLDER}/codex/jdx-mise__71-b56c467073-0.jsonl`;
 const SHORT = `${FOLDER}/claude-code/edit-tool-variants.jsonl`;
 
 describe('compactionTable', () => {
-  it('has fewer compactions, of less, at less cost as long as there are any, and leaves out what fits its window', async () => {
+  it('shows fewer, smaller and cheaper compactions while there are any, and omits sessions that fit the window', async () => {
     const { contexts } = await loadSessions([LONG, SHORT]);
     const { rows, heads } = await compactionTable(contexts);
     expect(rows.map(([, sessions]) => sessions)).toEqual(['1', '1', '1']);
@@ -20,7 +20,7 @@ describe('compactionTable', () => {
       expect(alone).toBeGreaterThan(0);
       expect(pruned).toBeLessThanOrEqual(alone);
       expect(Number(given)).toBeLessThan(100);
-      // Where none is left, all that was said stands to the end, and may cost more than a summary of it.
+      // Without any compaction, everything is sent to the end, which may cost more than a summary.
       if (pruned > 0) for (const cost of costs) expect(Number(cost)).toBeLessThan(100);
     }
   });

@@ -1,4 +1,4 @@
-// What requests come to, on contexts whose entries weigh a known number of tokens.
+// The costs of requests, for contexts whose entries have a known number of tokens.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -12,7 +12,7 @@ import type { RequestFigures } from '../../../bench/fidelity/context-meter.js';
 import { estimateEntryTokens } from '../../../src/index.js';
 import type { IContent } from '../../../src/index.js';
 
-/** An entry of so many tokens. */
+/** An entry of `tokens` tokens. */
 function weighing(tokens: number): IContent {
   const of = (length: number): IContent => {
     return {
@@ -40,7 +40,7 @@ const [first, second, third, fourth] = [1_000, 200, 300, 400].map(weighing) as [
 ];
 
 describe('ContextMeter', () => {
-  it('takes from the cache what the previous call began with, too, and writes the rest', () => {
+  it('reads the common prefix with the previous call from the cache, and writes the rest', () => {
     expect(figuresOf([first], [first, second], [first, second, third])).toEqual({
       modelCalls: 3,
       tokens: 1_000 + 1_200 + 1_500,
@@ -53,14 +53,14 @@ describe('ContextMeter', () => {
     });
   });
 
-  it('reads anew what stands behind a change, and counts what came with it as new', () => {
+  it('writes everything behind a change, and counts the entries added with it as new', () => {
     const replaced = weighing(50);
     const figures = figuresOf([first, second, third], [first, replaced, third, fourth]);
     expect(figures).toMatchObject({ prefixChanges: 1, cacheRewrites: 0, rewrittenTokens: 300 });
     expect(figures.inputCost).toBe(1.25 * 1_500 + 100 + 1.25 * (50 + 300 + 400));
   });
 
-  it('sees the last entry change, and entries go from the end', () => {
+  it('recognizes a changed last entry, and entries removed from the end', () => {
     expect(figuresOf([first, second], [first, third])).toMatchObject({ prefixChanges: 1 });
     expect(figuresOf([first, second], [first])).toMatchObject({
       prefixChanges: 1,
@@ -73,13 +73,13 @@ describe('ContextMeter', () => {
     [TAIL_TOKENS + 1, 1],
   ])('counts a change %i tokens before the end of what was sent as %i rewrites', (tail, count) => {
     const changed = weighing(tail - 300);
-    // What is new behind the end of what was sent makes a change no deeper.
+    // New entries behind the end do not make a change deeper.
     const after = [first, third, weighing(TAIL_TOKENS)];
     const figures = figuresOf([first, changed, third], after);
     expect(figures).toMatchObject({ prefixChanges: 1, cacheRewrites: count });
   });
 
-  it('goes on from what was sent last', () => {
+  it('continues from the last sent context', () => {
     const figures = figuresOf([first, second, third], [first, third], [first, third, fourth]);
     expect(figures).toMatchObject({ prefixChanges: 1, rewrittenTokens: 300 });
     expect(figures.inputCost).toBe(1.25 * 1_500 + (100 + 1.25 * 300) + (130 + 1.25 * 400));
@@ -93,15 +93,15 @@ describe('inputCostAt', () => {
   meter.send([first, second, third], CACHE_LIFETIME_MS + 1);
   const { figures } = meter;
 
-  it('is the cost of the meter at its own price, when nothing goes cold', () => {
+  it('equals the cost of the meter at its own price, when no cache expires', () => {
     expect(inputCostAt(figures, CACHE_READ_PRICE, false)).toBeCloseTo(figures.inputCost, 6);
   });
 
-  it('takes what a call began with, too, at the price of a read', () => {
+  it('charges the common prefix of a call at the price of a cache read', () => {
     expect(inputCostAt(figures, 0.05, false)).toBe(0.05 * 2_200 + 1.25 * 1_500);
   });
 
-  it('pays all anew behind a gap in which the cache went cold', () => {
+  it('charges everything as written after a gap in which the cache expired', () => {
     expect(inputCostAt(figures, 0.05, true)).toBe(0.05 * 1_000 + 1.25 * (1_500 + 1_200));
   });
 });

@@ -1,4 +1,4 @@
-// The figures in a page of the documentation.
+// The generated figures in a page of the documentation.
 
 import path from 'node:path';
 import { check } from 'prettier';
@@ -29,7 +29,7 @@ const report = reportFidelity(
   [],
 );
 
-/** The report with an edit lost by the default working set. */
+/** The report in which the default working set loses an edit. */
 function losing(source: string, file: string): FidelityReport {
   const lost = { source, entry: 7, callId: '1', tool: 'Edit', file, lineCount: 3, missing: ['a'] };
   const groups = report.groups.map((group) => {
@@ -44,14 +44,14 @@ function losing(source: string, file: string): FidelityReport {
 describe('withFigures', () => {
   const page = withFigures(PAGE, report);
 
-  it('writes between the marks and nowhere else', () => {
+  it('only writes between the marks', () => {
     expect(page).toMatch(/^# Fidelity\n\nBefore\.\n\n<!-- figures -->\n\n/);
     expect(page).toMatch(/\n\n<!-- \/figures -->\n\n## Behind\n$/);
     expect(page).not.toContain('old\n');
     expect(withFigures(page, report)).toBe(page);
   });
 
-  it('has a table of each group, as the formatter would have it', async () => {
+  it('has a table for each group, formatted like Prettier does', async () => {
     const [ofPolicies = ''] = page.split('### What stays');
     const heads = ofPolicies.match(/^### .*/gm);
     expect(heads).toEqual(['### claude-code + codex', '### claude-code', '### codex']);
@@ -63,13 +63,13 @@ describe('withFigures', () => {
     );
   });
 
-  it('has a table of needs for each own policy that has baselines', () => {
+  it("has a table of needs for each of ctxfold's policies with baselines", () => {
     const heads = page.match(/^### What stays in view, .*/gm);
     expect(heads).toEqual(BASELINES.map(({ own }) => `### What stays in view, ${own.name}`));
     expect(page.match(/^\| user’s words /gm)).toHaveLength(BASELINES.length);
   });
 
-  it('lists what the default working set loses, by file names, as plain text', async () => {
+  it('lists the edits that the default working set loses, by file names, as plain text', async () => {
     const listed = withFigures(PAGE, losing('/home/me/a`b.jsonl', '/repo/src/a.ts'));
     expect(listed).toContain('- `a b.jsonl`, entry 7, `Edit` of `a.ts`: 1 of 3 lines\n');
     expect(await check(listed, { parser: 'markdown', singleQuote: true, printWidth: 100 })).toBe(
@@ -77,7 +77,7 @@ describe('withFigures', () => {
     );
   });
 
-  it('refuses a page that does not mark the place', () => {
+  it('refuses a page without marks', () => {
     expect(() => withFigures('# Fidelity\n', report)).toThrow(RangeError);
     expect(() => withFigures('<!-- /figures --> <!-- figures -->', report)).toThrow(RangeError);
   });

@@ -1,4 +1,4 @@
-// Baselines send as much as what they are held against, and take what comes.
+// Baselines send as many tokens as the policy that they are compared with, and remove results without regard to their use.
 
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -30,15 +30,15 @@ describe('matchedBaseline', () => {
     expect(Math.abs(tokens! / target! - 1)).toBeLessThan(0.06);
   });
 
-  it('sends everything where everything is kept', () => {
+  it('sends everything if the policy keeps everything', () => {
     const same = measure(session, matchedBaseline('same', 'random', KEEP_ALL));
     expect(same.tokens).toBe(same.unpruned.tokens);
   });
 
   it.each([
     ['the oldest first', 'last 3 results', [true, false, false, false]],
-    ['nothing that the model was not sent', 'nothing kept', [true, true, true, false]],
-  ])('takes %s', (_, like, gone) => {
+    ['no result that the model has not been sent', 'nothing kept', [true, true, true, false]],
+  ])('removes %s', (_, like, gone) => {
     const exchanges = ['1', '2', '3', '4'].map((id) => shell(id, 'run', 'x'.repeat(4_000)));
     const made = recordSession('made', transcriptOf(user('Go.'), ...exchanges));
     const nothing: Policy = { name: 'nothing kept', start: () => () => [] };

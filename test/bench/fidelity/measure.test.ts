@@ -1,5 +1,5 @@
-// What each policy retains and saves: on sessions whose numbers are known, and on recorded ones against
-// a second implementation.
+// What each policy retains and saves: for made sessions with known numbers, and for recorded ones in comparison with a
+// second implementation.
 
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ import { naiveMeasure } from './naive-fidelity.js';
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/transcripts');
 
-/** The content of a file: a line of its own, and one that no edit of the tests touches. */
+/** The content of each file: one unique line, and one that no edit of the tests touches. */
 const CONTENT: Readonly<Record<string, string>> = {
   'a.ts': '1→const a = 1;\n2→const b = 2;\n3→const last = 9;\n'.padEnd(400, '/'),
 };
@@ -76,7 +76,7 @@ describe('measure', () => {
     edit('unseen', 'never shown'),
   );
 
-  it('counts no call for what the agent says itself, or kept of earlier ones, as replays do', () => {
+  it('counts no call for texts of the agent, or for kept entries of earlier contexts, like replays', () => {
     const says = (text: string, metadata: Record<string, boolean>): IContent => ({
       speaker: 'ai',
       blocks: [{ type: 'text', text }],
@@ -88,7 +88,7 @@ describe('measure', () => {
     expect(played.gapsMs).toHaveLength(3);
   });
 
-  it('counts the edits whose text the unpruned context holds, and the others apart', () => {
+  it('counts edits whose text is in the unpruned context, and others separately', () => {
     expect(made.edits.map(({ callId, entry }) => [callId, entry])).toEqual([
       ['first', 9],
       ['second', 11],
@@ -98,23 +98,23 @@ describe('measure', () => {
 
   it.each([
     ['everything kept', [], 0],
-    // The first edit takes the read that the second one needs.
+    // The first edit removes the read that the second one needs.
     ['superseded by any write (specified)', ['second'], 1],
     ['superseded by a full write only', [], 0],
     ['last 3 results per tool', ['first', 'second'], 1],
     ['last 10 results per tool', [], 0],
     ['last 3 results', ['first', 'second'], 4],
     ['last 20 results', [], 0],
-    // The results of the edits are no more than the five that stay.
+    // There are no more results of edits than the five that stay.
     ['crude working set, 40 calls', [], 0],
     ['crude working set, 80 calls', [], 0],
-    // All of it is small, or touched of late.
+    // All results are small, or recently used.
     ['working set (default)', [], 0],
     ['working set (aggressive)', [], 0],
     ['working set, no batches', [], 0],
-    // What no edit needs never comes to stay; the read goes when the last edit is made.
+    // Results that no edit needs are never kept; the read is removed when the last edit is made.
     ['clairvoyant bound', [], 1],
-  ])('gives the figures of "%s"', (name, lost, prefixChanges) => {
+  ])('returns the figures of "%s"', (name, lost, prefixChanges) => {
     const figures = measure(made, policyNamed(name));
     expect(figures.atRisk.map(({ callId }) => callId)).toEqual(lost);
     expect(figures).toMatchObject({
@@ -126,7 +126,7 @@ describe('measure', () => {
     expect(retainedShare(figures)).toBe(1 - lost.length / 2);
   });
 
-  it('tells where an edit at risk is and what of its text is gone', () => {
+  it('locates an edit at risk, and lists the missing lines of its text', () => {
     const { atRisk } = measure(made, policyNamed('superseded by any write (specified)'));
     expect(atRisk).toEqual([
       {
@@ -141,18 +141,18 @@ describe('measure', () => {
     ]);
   });
 
-  it('sums up what each call is sent', () => {
+  it('adds up the tokens of each call', () => {
     const figures = measure(made, policyNamed('last 3 results per tool'));
     const whole = made.transcript.entries[2]!;
     const [response] = whole.blocks as readonly [ToolResponseBlock];
     const pointer = { ...whole, blocks: [{ ...response, result: PRUNED_POINTER }] };
-    // It is gone from the calls with the three edits and the last one.
+    // It is removed from the calls with the three edits and the last one.
     const saved = 4 * (estimateEntryTokens(whole) - estimateEntryTokens(pointer));
     expect(figures.unpruned.tokens - figures.tokens).toBe(saved);
     expect(savedShare(figures)).toBeCloseTo(saved / figures.unpruned.tokens);
   });
 
-  it('keeps in the working set what was touched so many calls ago, and no longer', () => {
+  it('keeps a result in the working set for the given number of calls after its last use', () => {
     const shells = (count: number): IContent[][] =>
       Array.from({ length: count }, (_, at) => shell(`shell ${at}`));
     const editAfter = (count: number, name: string): number =>
@@ -172,7 +172,7 @@ describe('measure', () => {
     expect(session(read('a.ts'), [call, { ...response, blocks }]).edits).toEqual([]);
   });
 
-  it('asks once for a file of which one call replaces several texts', () => {
+  it('counts a file once if one call replaces several of its texts', () => {
     const edits = [{ old_string: 'const a = 1;' }, { old_string: 'const b = 2;' }];
     const several = exchange(
       'several',
@@ -215,7 +215,7 @@ describe('measure', () => {
     },
   );
 
-  it('finds edits in the recorded sessions, and has the bound retain them all', async () => {
+  it('finds edits in the recorded sessions, all of which the clairvoyant bound retains', async () => {
     const recorded = await Promise.all(
       files.map(async (file) => recordSession(file, await readTranscript(file))),
     );

@@ -1,12 +1,12 @@
-// A second implementation of what the measurement counts, to hold the real one against: it joins all
-// texts of a context and searches them. Shares no code with the first one, and is not meant to be fast.
+// A second implementation of the measurement, for comparison: it joins all texts of a context and searches them. Shares
+// no code with the first one, and need not be fast.
 
 import { estimateEntryTokens } from '../../../src/index.js';
 import type { ContentBlock, IContent } from '../../../src/index.js';
 import type { Policy } from '../../../bench/fidelity/policy.js';
 import type { RecordedSession } from '../../../bench/fidelity/recorded-session.js';
 
-/** All that a model can read in a block; where a string is JSON, what it encodes as well. */
+/** All texts of a block that a model can read; for a string of JSON, also the encoded values. */
 export function naiveText(block: ContentBlock): string {
   if (block.type === 'text') return block.text;
   if (block.type === 'code') return block.code;
@@ -28,10 +28,10 @@ function naiveStrings(value: unknown): string {
   return Object.values(value).map(naiveStrings).join('\n');
 }
 
-/** What `measure` counts, with the lost edits as `entry/call/file`. */
+/** The counts of `measure`, with the lost edits as `entry/call/file`. */
 export interface NaiveFigures {
   readonly lost: string[];
-  /** Needs that are met, by kind; of identifiers nothing, which are more than a search for text. */
+  /** Retained needs by kind, without identifiers, which take more than a search for text. */
   readonly inView: Readonly<Record<string, number>>;
   readonly modelCalls: number;
   readonly tokens: number;
@@ -41,7 +41,7 @@ export interface NaiveFigures {
   readonly inputCost: number;
 }
 
-/** Looks at each context as a whole, beside the whole one before. */
+/** Compares each whole context with the previous one. */
 export function naiveMeasure(session: RecordedSession, policy: Policy): NaiveFigures {
   const { entries } = session.transcript;
   const send = policy.start(session);

@@ -1,4 +1,4 @@
-// What an edit of numbered lines replaces.
+// The text that an edit of numbered lines replaces.
 
 import { describe, expect, it } from 'vitest';
 import { NumberedLines } from '../../../bench/fidelity/numbered-lines.js';
@@ -34,7 +34,7 @@ const edit = (first: number, last: number): object => {
 };
 
 describe('NumberedLines', () => {
-  it('takes the lines that the window shows under these numbers', () => {
+  it('returns the lines that the window shows under these numbers', () => {
     const lines = ['def f():', 'return 1'];
     expect(replacedBy(edit(10, 12), response(WINDOW))).toEqual([{ file: '/repo/a.py', lines }]);
     const parameters = { start_line: 10, end_line: 12, replacement_text: 'new' };
@@ -43,14 +43,14 @@ describe('NumberedLines', () => {
     ]);
   });
 
-  it('takes nothing where a line is not in the window, or shows nothing', () => {
+  it('returns nothing if a line is not in the window, or is empty', () => {
     expect(replacedBy(edit(9, 10), response(WINDOW))).toEqual([]);
     expect(replacedBy(edit(13, 14), response(WINDOW))).toEqual([]);
     expect(replacedBy(edit(12, 12), response(WINDOW))).toEqual([]);
     expect(replacedBy(edit(10, 12))).toEqual([]);
   });
 
-  it('goes by the newest window, and not by results that failed or show none', () => {
+  it('uses the newest window, not failed results or results without a window', () => {
     const other = response('[File: b.py (1 lines total)]\n10:newer');
     const failed = response(WINDOW.replace('return 1', 'return 2'), 'syntax error');
     const plain = response('10:of a search');
@@ -59,7 +59,7 @@ describe('NumberedLines', () => {
     ]);
   });
 
-  it('takes nothing of calls that are no edits of numbered lines', () => {
+  it('returns nothing for calls that are no edits of numbered lines', () => {
     const window = response(WINDOW);
     expect(replacedBy({ command: 'goto 10' }, window)).toEqual([]);
     expect(replacedBy({ start_line: 10, end_line: 11 }, window)).toEqual([]);

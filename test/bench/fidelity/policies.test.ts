@@ -1,4 +1,4 @@
-// Own policies against sessions of the public API: what is measured is what a host gets.
+// ctxfold's policies compared with sessions of the public API: the benchmark measures what a host gets.
 
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import type { IContent, SessionOptions } from '../../../src/index.js';
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/transcripts');
 
-/** A session of a fixture whose every entry came at the same time, as the one below is played. */
+/** A fixture session with the same time for every entry, like in the session below. */
 async function fixture(name: string): Promise<RecordedSession> {
   const transcript = await readTranscript(path.join(FIXTURES, name));
   const entries = transcript.entries.map(({ speaker, blocks }): IContent => ({ speaker, blocks }));
@@ -33,7 +33,7 @@ async function contextsOfSession(
     density: {
       ...preset,
       workspaceRoot,
-      // The policy of every turn is the working set alone.
+      // The policy for every turn only has the working set.
       ...(edits === 'every-turn' && { shrink: 'off' }),
     },
   });

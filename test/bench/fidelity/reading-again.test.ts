@@ -1,4 +1,4 @@
-// The price of reading again.
+// The price of repeated reads.
 
 import { describe, expect, it } from 'vitest';
 import { ReadingAgain, STAY_CALLS } from '../../../bench/fidelity/reading-again.js';
@@ -11,7 +11,7 @@ const [old, newest] = ['old', 'new'].map((callId): ContentBlock => {
 const TOKENS = estimateEntryTokens({ speaker: 'tool', blocks: [newest] });
 
 describe('ReadingAgain', () => {
-  it('pays for one more call, and for the newest source while it stays', () => {
+  it('charges one more call, and the newest source while it stays', () => {
     const reading = new ReadingAgain();
     reading.pay([old, newest], 5, 100, 30_000);
     expect(reading.figures.readAgain).toBe(1);
@@ -21,7 +21,7 @@ describe('ReadingAgain', () => {
     );
   });
 
-  it('pays no more while what was read again is there', () => {
+  it('charges nothing more while the repeated read is in the context', () => {
     const reading = new ReadingAgain();
     reading.pay([newest], 5, 100, 0);
     reading.pay([newest, old], 5 + STAY_CALLS - 1, 100, 0);
@@ -30,7 +30,7 @@ describe('ReadingAgain', () => {
     expect(reading.figures.readAgain).toBe(2);
   });
 
-  it('pays for no calls behind the last one', () => {
+  it('charges no calls behind the last one', () => {
     const reading = new ReadingAgain();
     reading.pay([newest], 5, 1, 0);
     expect(reading.figures.readAgainTokens).toBe(TOKENS);

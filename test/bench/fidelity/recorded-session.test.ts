@@ -1,4 +1,4 @@
-// Which edits of a session are looked at.
+// The edits of a session that are measured.
 
 import { describe, expect, it } from 'vitest';
 import { editsOf } from '../../../bench/fidelity/needs/edits.js';
@@ -29,12 +29,12 @@ function edited(
 describe('editsOf', () => {
   const sed = { command: `sed -i 's/some old text/new/' a.py` };
 
-  it('takes the edits of a shell where the agent has no other editor', () => {
+  it('includes edits by shell commands if the agent has no other editor', () => {
     expect(edited('mini-swe-agent', 'bash', sed)).toEqual(['some old text']);
     expect(edited('claude-code', 'Bash', sed)).toEqual([]);
   });
 
-  it('takes edits by number from the window before them', () => {
+  it('includes edits of numbered lines, with the text of the window before them', () => {
     const edit = { command: 'edit 1:1\nnew\nend_of_edit' };
     expect(edited('swe-agent', 'edit', { command: 'open a.py' }, edit)).toEqual(['first line']);
     expect(edited('swe-agent', 'edit', edit)).toEqual([]);
@@ -51,17 +51,17 @@ describe('recordContexts', () => {
   );
   const summary: IContent = { ...user('So far: a.ts was read.'), metadata: { isSummary: true } };
 
-  it('begins a context anew where the agent compacted', () => {
+  it('starts a new context where the agent compacted', () => {
     const transcript = transcriptOf(user('Go.'), source, summary, edit, says('Done.'));
     const [before, after, ...others] = recordContexts('made', transcript);
     expect([before?.source, after?.source, others]).toEqual(['made', 'made', []]);
     expect(before?.transcript.entries).toEqual(transcript.entries.slice(0, 3));
     expect(after?.transcript.entries).toEqual(transcript.entries.slice(3));
-    // What was read before the summary is gone, whatever a policy keeps.
+    // Reads before the summary are not in the context, whatever a policy keeps.
     expect([after?.edits, after?.unseenEdits]).toEqual([[], 1]);
   });
 
-  it('has one context where it did not, and for a session that begins with a summary', () => {
+  it('has one context if the agent did not compact, and for a session that begins with a summary', () => {
     expect(recordContexts('made', transcriptOf(user('Go.'), source, edit))).toHaveLength(1);
     const [only, ...others] = recordContexts('made', transcriptOf(summary, source, edit));
     expect([only?.edits.length, others]).toEqual([1, []]);
@@ -69,7 +69,7 @@ describe('recordContexts', () => {
 });
 
 describe('gapsOf', () => {
-  it('takes a request to be made when the last thing that it holds came', () => {
+  it("treats the time of a request's last entry as the time of the request", () => {
     const at = (entry: IContent, timestamp?: number): IContent => {
       return timestamp === undefined ? entry : { ...entry, metadata: { timestamp } };
     };

@@ -1,4 +1,4 @@
-// What becomes of a need, by what a policy leaves standing.
+// The outcome of a need, by what a policy keeps.
 
 import { describe, expect, it } from 'vitest';
 import { measure } from '../../../bench/fidelity/measure.js';
@@ -8,7 +8,7 @@ import { PRUNED_POINTER } from '../../../src/density.js';
 import type { ContentBlock, IContent } from '../../../src/index.js';
 import { exchange, read, says, shell, transcriptOf, user } from './support/made-session.js';
 
-/** A policy that sends each block as the function says; `undefined` leaves it out. */
+/** A policy that sends each block as the function returns it; `undefined` omits it. */
 function changing(change: (block: ContentBlock) => ContentBlock | undefined): Policy {
   return {
     name: 'made',
@@ -31,7 +31,7 @@ function resultBecomes(result: string): Policy {
 
 const EDIT = { file_path: '/a.ts', old_string: 'const a = 1;', new_string: 'b' };
 
-/** What became of the one edit, of text that only the read or the command showed. */
+/** The outcome of the only edit, of text that only the read or the command showed. */
 function outcomeOf(policy: Policy, source: readonly IContent[]): object {
   const edit = exchange('edit', 'Edit', EDIT, 'replaced');
   const transcript = transcriptOf(user('Go.'), source, edit, says('Done.'));
@@ -85,7 +85,7 @@ describe('outcomes of needs', () => {
     expect(outcomeOf(policy, source)).toEqual({ ...none, [outcome]: 1 });
   });
 
-  it('are lost for words of the user that are gone', () => {
+  it('are lost for removed words of the user', () => {
     const transcript = transcriptOf(user('Keep it short.'), says('Yes.'), says('Done.'));
     const gone = changing((block) =>
       block.type === 'text' && block.text.startsWith('Keep') ? undefined : block,

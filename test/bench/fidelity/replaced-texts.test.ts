@@ -1,4 +1,4 @@
-// What calls of each agent's editors replace.
+// The texts that calls of each agent's editors replace.
 
 import { describe, expect, it } from 'vitest';
 import { replacedTexts } from '../../../bench/fidelity/replaced-texts.js';
@@ -29,7 +29,7 @@ const HUNKS = [
 ];
 
 describe('replacedTexts', () => {
-  it('takes the old text of an edit, without indentation and blank lines', () => {
+  it('returns the old text of an edit, without indentation and blank lines', () => {
     const edit = { file_path: 'a.ts', old_string: '  one\r\n\n\ttwo ', new_string: 'three' };
     expect(replacedTexts(edit)).toEqual([{ file: 'a.ts', lines: ['one', 'two'] }]);
     expect(replacedTexts({ path: 'b.ts', old_text: 'x', new_text: 'y' })).toEqual([
@@ -37,7 +37,7 @@ describe('replacedTexts', () => {
     ]);
   });
 
-  it('takes nothing where nothing was replaced', () => {
+  it('returns nothing if nothing was replaced', () => {
     expect(replacedTexts({ file_path: 'a.ts', old_string: '', new_string: 'x' })).toEqual([]);
     expect(replacedTexts({ file_path: 'a.ts', content: 'x' })).toEqual([]);
     expect(replacedTexts({ command: 'view', path: 'a.ts', old_str: 'x' })).toEqual([]);
@@ -45,7 +45,7 @@ describe('replacedTexts', () => {
     expect(replacedTexts(null)).toEqual([]);
   });
 
-  it('takes each of several edits', () => {
+  it('returns the texts of several edits in a call', () => {
     const edits = [{ old_string: 'one', new_string: '1' }, { old_string: 'two' }, 'odd'];
     expect(replacedTexts({ file_path: 'a.ts', edits })).toEqual([
       { file: 'a.ts', lines: ['one'] },
@@ -53,17 +53,17 @@ describe('replacedTexts', () => {
     ]);
   });
 
-  it('takes the replaced text of an editor with commands', () => {
+  it('returns the replaced text of an editor with commands', () => {
     const edit = { command: 'str_replace', path: '/a.py', old_str: 'one\ntwo', new_str: '' };
     expect(replacedTexts(edit)).toEqual([{ file: '/a.py', lines: ['one', 'two'] }]);
   });
 
-  it('takes what is searched for to be replaced', () => {
+  it('returns the search text of a replacement', () => {
     const edit = { search: 'one\n  two', replace: '', 'replace-all': false };
     expect(replacedTexts(edit)).toEqual([{ file: '', lines: ['one', 'two'] }]);
   });
 
-  it('takes the searched blocks of a diff', () => {
+  it('returns the search blocks of a diff', () => {
     const diff =
       '<<<<<<< SEARCH\none\n=======\n1\n>>>>>>> REPLACE\n------- SEARCH\ntwo\n=======\n2\n+++++++ REPLACE';
     expect(replacedTexts({ path: 'a.ts', diff })).toEqual([
@@ -72,14 +72,14 @@ describe('replacedTexts', () => {
     ]);
   });
 
-  it('takes context and removed lines of each hunk of a patch', () => {
+  it('returns context and removed lines of each hunk of a patch', () => {
     expect(replacedTexts({ input: PATCH })).toEqual(HUNKS);
     expect(replacedTexts({ command: ['apply_patch', PATCH] })).toEqual(HUNKS);
     expect(replacedTexts({ cmd: `apply_patch <<'EOF'\n${PATCH}\nEOF` })).toEqual(HUNKS);
     expect(replacedTexts(PATCH)).toEqual(HUNKS);
   });
 
-  it('takes a patch that stands in a script as a string', () => {
+  it('returns the lines of a patch in a string of a script', () => {
     const input = `const patch = ${JSON.stringify(PATCH)};\nawait tools.apply_patch(patch);`;
     expect(replacedTexts({ input })).toEqual(HUNKS);
   });

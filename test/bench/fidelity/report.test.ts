@@ -1,4 +1,4 @@
-// The report over several sessions, and how it reads.
+// The report over several sessions, as data and as text.
 
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ const report = reportFidelity([codex, claude], ['notes.txt']);
 const ofClaude = reportFidelity([claude], []);
 
 describe('reportFidelity', () => {
-  it('has a group over all, whose counts are the sums of those of the sessions', () => {
+  it('has a group of all sessions, with the sums of their counts', () => {
     const [all, targets, ...formats] = report.groups;
     expect(formats.map(({ group }) => group)).toEqual(['claude-code', 'codex']);
     expect(targets).toEqual({ ...all, group: 'claude-code + codex' });
@@ -53,7 +53,7 @@ describe('reportFidelity', () => {
     }
   });
 
-  it('charts the target formats together where all of them are there', () => {
+  it('charts the target formats together if all of them are present', () => {
     const one = reportFidelity([claude, cline], []);
     expect(mainGroup(report)?.group).toBe('claude-code + codex');
     expect([mainGroup(one)?.group, mainGroup(ofClaude)?.group]).toEqual(['all', 'all']);
@@ -65,7 +65,7 @@ describe('reportFidelity', () => {
 });
 
 describe('renderFidelity', () => {
-  it('prints a table over all, over the target formats and per format, and says what was skipped', () => {
+  it('prints a table of all sessions, one of the target formats and one per format, and names skipped files', () => {
     const text = renderFidelity(reportFidelity([codex, claude, cline], ['notes.txt']), false);
     expect(text.match(/^.*: \d+ sessions?, /gm)).toEqual([
       'All formats: 3 sessions, ',
@@ -85,18 +85,18 @@ describe('renderFidelity', () => {
     expect(Math.max(...table.map((line) => line.length))).toBeLessThanOrEqual(120);
   });
 
-  it('prints one table of several about the same sessions', () => {
+  it('prints one table if several would cover the same sessions', () => {
     const text = renderFidelity(report, false);
     expect(text).not.toContain('All formats:');
     expect(text.match(/clairvoyant bound/g)).toHaveLength(3);
   });
 
-  it('prints one table where there is one format', () => {
+  it('prints one table if there is one format', () => {
     const text = renderFidelity(ofClaude, false);
     expect(text.match(/clairvoyant bound/g)).toHaveLength(1);
   });
 
-  it('lists on request where the edits at risk are', () => {
+  it('lists the places of edits at risk on request', () => {
     const text = renderFidelity(report, true);
     const specified = report.groups[0]?.policies[1];
     expect(specified?.atRisk.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// What commands of a shell replace, where they say so.
+// The texts that shell commands replace, if the commands contain them.
 
 import { describe, expect, it } from 'vitest';
 import { shellEdits } from '../../../bench/fidelity/shell-edits.js';
@@ -15,7 +15,7 @@ describe('shellEdits', () => {
     [String.raw`sed -i.bak -e "s/from os.path/from path/" src/a.py`, 'from os.path'],
     [String.raw`cd /repo && sed -i 's/a\/long\/path/b/' src/a.py && git diff`, 'a/long/path'],
     [String.raw`sed -E -i 's/call\(one, two\)/call()/' src/a.py`, 'call(one, two)'],
-  ])('takes the literal pattern of %s', (command, line) => {
+  ])('returns the literal pattern of %s', (command, line) => {
     expect(shellEdits(command)).toEqual([{ file: 'src/a.py', lines: [line] }]);
   });
 
@@ -35,11 +35,11 @@ describe('shellEdits', () => {
     ['only prints', `sed -n 's/old_name_1/x/p' src/a.py`],
     ['is everywhere', `sed -i '134s/)/))/' src/a.py`],
     ['does not end', `sed -i 's/old_name_1`],
-  ])('takes nothing where the pattern %s: %s', (_, command) => {
+  ])('returns nothing if the pattern %s: %s', (_, command) => {
     expect(shellEdits(command)).toEqual([]);
   });
 
-  it('takes the commands of one line each', () => {
+  it('returns the patterns of several commands in a line', () => {
     const command = `sed -i '1s/first_name/x/' a.py && \\\nsed -i '2s/second_name/y/' b.py`;
     expect(shellEdits(command)).toEqual([
       { file: 'a.py', lines: ['first_name'] },
@@ -47,7 +47,7 @@ describe('shellEdits', () => {
     ]);
   });
 
-  it('takes the literals that a script replaces in a file which it writes', () => {
+  it('returns the literals that a script replaces in a file that it writes', () => {
     const script = `python3 - <<'EOF'
 file_path = 'src/a.py'
 text = open(file_path).read()
@@ -62,7 +62,7 @@ EOF`;
     ]);
   });
 
-  it('takes what a script gives a name, once and whole', () => {
+  it("returns the value of a script's variable once, as a whole", () => {
     const script = (...lines: readonly string[]): string =>
       [...lines, 'p = Path("a.py")', 'p.write_text(p.read_text().replace(old, new))'].join('\n');
     expect(linesOf(script(`old = '''def f():\n    pass'''`))).toEqual([['def f():', 'pass']]);
@@ -72,7 +72,7 @@ EOF`;
     expect(linesOf(script())).toEqual([]);
   });
 
-  it('takes nothing of a script that writes no file', () => {
+  it('returns nothing for a script that writes no file', () => {
     expect(shellEdits(`python3 -c "print(name.replace('old_name', 'new'))"`)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Traces as sessions: the right tokens, calls, gaps and needs.
+// Traces read as sessions: their tokens, calls, gaps and needs.
 
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_WORKING_SET } from '../../../src/density.js';
@@ -36,7 +36,7 @@ const sessions = readTrace('made.json', JSON.stringify(TRACE))!;
 const [first, second] = sessions;
 
 describe('readTrace', () => {
-  it('has a session for each context, of one source and format', () => {
+  it('returns a session for each context, of one source and format', () => {
     expect(sessions.map(({ source, format }) => [source, format])).toEqual([
       ['made.json', 'pi'],
       ['made.json', 'pi'],
@@ -44,17 +44,17 @@ describe('readTrace', () => {
     expect(second?.transcript.entries[0]?.metadata?.isSummary).toBe(true);
   });
 
-  it('sends each item from its first call on, in about its tokens', () => {
+  it('sends each item from its first call on, with about its tokens', () => {
     const { modelCalls, tokens } = measure(first!, KEEP_ALL);
     const sent = [100, 100 + 940, 100 + 940 + 2_060, 100 + 940 + 2_060 + 220];
     const total = sent.reduce((sum, each) => sum + each);
     expect(modelCalls).toBe(4);
     expect(tokens).toBeGreaterThan(total);
-    // What frames entries and blocks comes on top.
+    // The overhead of entries and blocks is added.
     expect(tokens).toBeLessThan(total + 4 * 9 * 12);
   });
 
-  it('names files and ranges so that the pruner knows them', () => {
+  it('names files and ranges in a form that the pruner recognizes', () => {
     const calls = first!.transcript.entries
       .flatMap(({ blocks }) => blocks)
       .flatMap((block) => (block.type === 'tool_call' ? [[block.name, block.parameters]] : []));
@@ -72,7 +72,7 @@ describe('readTrace', () => {
     expect(warmTokens).toBeGreaterThan(3_000);
   });
 
-  it('has its needs, by the kind of call that can have had them, and the words of its users', () => {
+  it('has the needs of the trace, by a matching kind of call, and the words of its users', () => {
     const needs = [...first!.needsOf.values()].flat();
     expect(needs.map(({ kind, weight, shownBy }) => [kind, weight, shownBy.length])).toEqual([
       ['id-read', 2.5, 1],
@@ -85,14 +85,14 @@ describe('readTrace', () => {
     expect(figures.needs.edit).toEqual({ inView: 1, recoverable: 0, lost: 0 });
   });
 
-  it('has what a policy drops out of view, and recoverable by the call', () => {
+  it('treats dropped items as not visible, and recoverable by their call', () => {
     const rules = { ...DEFAULT_WORKING_SET, searchCalls: 0, freeTokens: 0, paybackCalls: Infinity };
     const { needs } = measure(first!, workingSet('without searches', rules));
     expect(needs.quote).toEqual({ inView: 0, recoverable: 1, lost: 0 });
     expect(needs.edit.inView).toBe(1);
   });
 
-  it('takes nothing else for a trace', () => {
+  it('returns nothing for other files', () => {
     for (const text of ['', '{', '[]', '{"format":"pi"}', '{"format":"pi","contexts":[{}]}']) {
       expect(readTrace('made.json', text)).toBeUndefined();
     }

@@ -1,4 +1,4 @@
-// The index of lines against a search of all texts.
+// The index of lines, compared with a search of all texts.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import type { ContentBlock } from '../../../src/index.js';
 import { naiveText } from './naive-fidelity.js';
 import { runs } from '../../support/scale.js';
 
-/** Few and alike, so that lines meet words, parts of words and each other. */
+/** Few and similar pieces, so that lines match words, parts of words and each other. */
 const piece = fc.constantFrom('a', 'ab', 'let', ' ', '.', '(', '}', 'é', '"', '\\', '7→', '_x');
 const line = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(''));
 const text = fc.array(line, { maxLength: 4 }).map((lines) => lines.join('\n'));
@@ -35,7 +35,7 @@ const block: fc.Arbitrary<ContentBlock> = fc.oneof(
 );
 
 describe('VisibleLines', () => {
-  it('finds what a search of all texts finds, while blocks are added', () => {
+  it('finds the lines that a search of all texts finds, while blocks are added', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(block, fc.array(line, { maxLength: 3 })), { maxLength: 12 }),
@@ -57,7 +57,7 @@ describe('VisibleLines', () => {
     );
   });
 
-  it('knows a block once, however often it is added', () => {
+  it('indexes a block once, however often it is added', () => {
     const visible = new VisibleLines();
     const only: ContentBlock = { type: 'text', text: 'let a = 1;' };
     visible.add(only);

@@ -1,4 +1,4 @@
-// Which failures are open, and until when.
+// Open failures, and when they end.
 
 import { describe, expect, it } from 'vitest';
 import { errorNeeds, hasFailed } from '../../../../bench/fidelity/needs/errors.js';
@@ -15,7 +15,7 @@ function needsOf(...parts: readonly (IContent | readonly IContent[])[]): readonl
 const FAILED = 'building\nsrc/a.ts(3,1): error TS2304: no such name\ndone';
 
 describe('errorNeeds', () => {
-  it('looks for the telling lines of a failure when the command is run again', () => {
+  it('needs the significant lines of a failure when the command is run again', () => {
     const needs = needsOf(
       shell('first', 'npm test', FAILED, 'exit 1'),
       shell('between', 'true', ''),
@@ -38,7 +38,7 @@ describe('errorNeeds', () => {
     expect(needsOf(failed, passed, shell('third', 'npm test', 'ok'))).toHaveLength(1);
   });
 
-  it('has a newer failure take the place of an older one', () => {
+  it('replaces an older failure by a newer one', () => {
     const [first, second, third] = ['first', 'second', 'third'].map((id) =>
       shell(id, 'npm test', `Error: ${id}`, 'exit 1'),
     );
@@ -46,13 +46,13 @@ describe('errorNeeds', () => {
     expect(lines).toEqual(['Error: first', 'Error: second']);
   });
 
-  it('tells a command by what it runs, and not by what it shows of it', () => {
+  it('identifies a command by what it runs, not by how its output is filtered', () => {
     const failed = shell('first', 'cd /repo && npm test 2>&1 | tail -20', FAILED, 'exit 1');
     expect(needsOf(failed, shell('again', 'npm test', 'ok'))).toHaveLength(1);
     expect(needsOf(failed, shell('other', 'npm run lint', 'ok'))).toEqual([]);
   });
 
-  it('has none of searches and reads, which say by a code that they found nothing', () => {
+  it('has none for searches and reads, whose exit code only means that nothing was found', () => {
     const failed = shell('first', 'grep -r thing src/', 'Error', 'exit 1');
     expect(needsOf(failed, shell('again', 'grep -r thing src/', 'Error'))).toEqual([]);
   });
@@ -66,7 +66,7 @@ describe('hasFailed', () => {
     ['{"output":"","metadata":{"exit_code":101}}', true],
     ['all is well', false],
     [`${'x'.repeat(1_000)}exit code 3${'x'.repeat(1_000)}`, false],
-  ])('tells by %j %j', (result, failed) => {
+  ])('for %j is %j', (result, failed) => {
     const response = { type: 'tool_response', callId: '1', toolName: 'Bash', result } as const;
     expect(hasFailed(response)).toBe(failed);
     expect(hasFailed({ ...response, error: 'failed' })).toBe(true);

@@ -1,4 +1,4 @@
-// Which names count as needs, and for how much.
+// The names that count as needs, and their weights.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ describe('namesIn', () => {
 describe('identifierNeeds', () => {
   const listing = shell('list', 'ls', 'parseRange.ts\nother_thing.ts');
 
-  it('has one for the first use of what only results named, by the kind of call', () => {
+  it('has one for the first use of a name from a result, by kind of call', () => {
     const needs = identifierNeeds(
       transcriptOf(
         user('Look.'),
@@ -42,14 +42,14 @@ describe('identifierNeeds', () => {
   it.each([
     ['the user', user('Look at parseRange.ts.')],
     ['the agent', says('There may be a parseRange.ts.')],
-  ])('has none for what %s named before', (_, naming) => {
+  ])('has none for a name that %s contained before', (_, naming) => {
     const needs = identifierNeeds(
       transcriptOf(naming, listing, read('first', 'parseRange.ts', 'text')),
     );
     expect(needs).toEqual([]);
   });
 
-  it('weighs a name by how few of the results show it', () => {
+  it('weighs a name by how few results contain it', () => {
     const others = Array.from({ length: 7 }, (_, at) => shell(`${at}`, `step ${at}`, 'nothing'));
     const [need] = identifierNeeds(
       transcriptOf(user('Look.'), listing, ...others, read('first', 'parseRange.ts', 'text')),
@@ -57,7 +57,7 @@ describe('identifierNeeds', () => {
     expect(need?.weight).toBeCloseTo(Math.log(1 + 8));
   });
 
-  it('takes no name that many results show', () => {
+  it('ignores a name that many results contain', () => {
     const many = Array.from({ length: 5 }, (_, at) =>
       shell(`${at}`, `step ${at}`, 'parseRange.ts'),
     );
@@ -66,7 +66,7 @@ describe('identifierNeeds', () => {
     expect(identifierNeeds(transcriptOf(user('Look.'), ...many.slice(2), first))).toHaveLength(1);
   });
 
-  it('finds what a search through all blocks before finds', () => {
+  it('finds the needs that a search through all earlier blocks finds', () => {
     const name = fc.constantFrom('oneName', 'two_name', 'three.ts', 'word');
     const text = fc.array(name, { maxLength: 3 }).map((names) => names.join(' '));
     const step = fc.oneof(

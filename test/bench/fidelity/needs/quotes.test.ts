@@ -1,4 +1,4 @@
-// What counts as a quote, against a search for the longest common text.
+// Quotes, compared with a search for the longest common text.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ function quotesOf(...parts: readonly (IContent | readonly IContent[])[]): (strin
 }
 
 describe('quoteNeeds', () => {
-  it('takes 40 characters and more that a result showed, as far as they go', () => {
+  it('finds quotes of at least 40 characters of a result, at full length', () => {
     const shown = shell('1', 'cat a', `12: ${SENTENCE}, and sleeps`);
     expect(quotesOf(shown, says(`It says "${SENTENCE}".`))).toEqual([SENTENCE]);
     expect(quotesOf(shown, says(`It says "${SENTENCE.slice(0, 39)}".`))).toEqual([]);
@@ -25,7 +25,7 @@ describe('quoteNeeds', () => {
     ]);
   });
 
-  it('takes them from calls, too, and once in an answer', () => {
+  it('also finds quotes of calls, and each once per answer', () => {
     const shown = shell('1', 'cat a', SENTENCE);
     const write: IContent = {
       speaker: 'ai',
@@ -37,18 +37,18 @@ describe('quoteNeeds', () => {
     expect(quotesOf(shown, write)).toEqual([SENTENCE]);
   });
 
-  it('has none of what the user or an earlier answer said', () => {
+  it('ignores texts of the user and of earlier answers', () => {
     const shown = shell('1', 'cat a', SENTENCE);
     expect(quotesOf(user(SENTENCE), shown, says(SENTENCE))).toEqual([]);
     expect(quotesOf(shown, says(SENTENCE), says(SENTENCE))).toEqual([SENTENCE]);
   });
 
-  it('has none of rulers and numbers', () => {
+  it('ignores separator lines and numbers', () => {
     const ruler = `1${' - 22'.repeat(20)}`;
     expect(quotesOf(shell('1', 'cat a', ruler), says(ruler))).toEqual([]);
   });
 
-  it('finds quotes wherever 40 characters from the start of a word on are the same', () => {
+  it('finds quotes wherever 40 characters from the start of a word are equal', () => {
     const word = fc.constantFrom('alphabetical', 'be', 'characteristic', 'd.', 'e-');
     const line = fc.array(word, { maxLength: 12 }).map((words) => words.join(' '));
     const text = fc.array(line, { maxLength: 3 }).map((lines) => lines.join('\n'));
@@ -68,7 +68,7 @@ describe('quoteNeeds', () => {
           expect(result).toContain(quote);
           expect(answer).toContain(quote);
         }
-        // Some quote begins at the first of them.
+        // One of the quotes begins at the first match.
         const [first] = windows;
         if (first === undefined) expect(quotes).toEqual([]);
         else expect(quotes[0]?.startsWith(first)).toBe(true);

@@ -1,4 +1,4 @@
-// Whose words are looked for, and when.
+// The user's words that count as needs, and when.
 
 import { describe, expect, it } from 'vitest';
 import { ShownBefore } from '../../../../bench/fidelity/needs/shown-before.js';
@@ -11,14 +11,14 @@ function wordsOf(...entries: readonly IContent[]): (readonly [number, readonly s
 }
 
 describe('userWordNeeds', () => {
-  it('looks for each message of the user when the last answer is given', () => {
+  it('needs each message of the user at the last answer', () => {
     expect(wordsOf(user('One\n\n  Two'), says('Yes.'), user('Three'), says('Done.'))).toEqual([
       [3, ['One', 'Two']],
       [3, ['Three']],
     ]);
   });
 
-  it('leaves out summaries, what a host added, and what nothing answers', () => {
+  it('ignores summaries, texts added by a host, and messages without an answer', () => {
     const summary = { ...user('So far'), metadata: { isSummary: true } };
     const added = { ...user('Reminder'), metadata: { synthetic: true } };
     expect(wordsOf(summary, added, says('Yes.'), user('Late'))).toEqual([]);

@@ -1,20 +1,20 @@
-// Sessions made for tests of needs: a user, calls of Claude Code's tools and their results.
+// Sessions for tests of needs: a user, calls of Claude Code's tools and their results.
 
 import { agentPreset } from '../../../../src/index.js';
 import type { IContent } from '../../../../src/index.js';
 import type { Transcript } from '../../../../src/transcripts.js';
 
-/** What a user writes. */
+/** A text of the user. */
 export function user(text: string): IContent {
   return { speaker: 'human', blocks: [{ type: 'text', text }] };
 }
 
-/** What the agent says. */
+/** A text of the agent. */
 export function says(text: string): IContent {
   return { speaker: 'ai', blocks: [{ type: 'text', text }] };
 }
 
-/** A call and its result; `error` is set where it failed. */
+/** A call and its result; `error` is set if it failed. */
 export function exchange(
   id: string,
   name: string,
@@ -32,7 +32,7 @@ export function exchange(
   ];
 }
 
-/** A command, by its text, and what it prints. */
+/** A command and its output. */
 export function shell(id: string, command: string, result: string, error?: string): IContent[] {
   return exchange(id, 'Bash', { command }, result, error);
 }

@@ -1,4 +1,4 @@
-// The search for better numbers.
+// The search for better settings.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -6,17 +6,17 @@ import { fit } from '../../../../bench/fidelity/tuning/fit.js';
 import { runs } from '../../../support/scale.js';
 
 describe('fit', () => {
-  it('finds what is best among halves and doubles, for each number', () => {
+  it('finds the best of halves and doubles for each number', () => {
     const loss = ({ a, b }: { readonly a: number; readonly b: number }): number =>
       Math.abs(a - 40) + Math.abs(b - 3);
     expect(fit({ a: 10, b: 0 }, ['a', 'b'], loss)).toEqual({ a: 40, b: 3 });
   });
 
-  it('leaves numbers alone that may not change', () => {
+  it('keeps numbers that may not change', () => {
     expect(fit({ a: 10, b: 1 }, ['b'], ({ a, b }) => a + b).a).toBe(10);
   });
 
-  it('never ends worse than it began, and keeps what is as good as any', () => {
+  it('never returns worse numbers, and keeps the present ones if they are as good', () => {
     const numbers = fc.record({ a: fc.nat(100), b: fc.nat(100) });
     fc.assert(
       fc.property(numbers, fc.func(fc.integer()), (start, loss) => {

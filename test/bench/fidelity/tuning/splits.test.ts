@@ -1,4 +1,4 @@
-// Halves of sessions.
+// Splits of sessions into halves.
 
 import { describe, expect, it } from 'vitest';
 import { contextOf } from '../../../../bench/fidelity/recorded-session.js';
@@ -12,7 +12,7 @@ const contexts = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].flatMap((source) =>
 describe('splitsOf', () => {
   const splits = splitsOf(contexts, 20);
 
-  it('has every context on one side, and no session on both', () => {
+  it('puts every context in one half, and no session in both', () => {
     for (const { fitted, heldOut } of splits) {
       expect(new Set([...fitted, ...heldOut])).toEqual(new Set(contexts));
       expect(fitted.length + heldOut.length).toBe(contexts.length);
@@ -21,7 +21,7 @@ describe('splitsOf', () => {
     }
   });
 
-  it('has half of the sessions of each format on either side', () => {
+  it('puts half of the sessions of each format in each half', () => {
     for (const { fitted } of splits) {
       const count = (format: string): number =>
         fitted.filter((each) => each.format === format).length;
@@ -29,7 +29,7 @@ describe('splitsOf', () => {
     }
   });
 
-  it('cuts differently each time, and the same way for the same seed', () => {
+  it('splits differently each time, and equally for the same seed', () => {
     const keyOf = ({ fitted }: (typeof splits)[number]): string =>
       fitted.map(({ source }) => source).join();
     expect(new Set(splits.map(keyOf)).size).toBeGreaterThan(5);

@@ -1,5 +1,5 @@
-// Whether the shipped numbers are what honest tuning finds, on the sessions that come with the project; and whether
-// wrong ones would be seen.
+// Checks on the fixture sessions that tuning finds no better numbers than the shipped ones, and that it would reject bad
+// ones.
 
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -31,19 +31,19 @@ describe('tune', () => {
     expect(report.isRefused).toBe(false);
   });
 
-  it('refuses numbers that are wrong: results that leave after a call, whatever a cache holds', () => {
+  it('rejects bad numbers: results that are removed after a call, whatever the cache holds', () => {
     const wrong = { readCalls: 1, paybackCalls: 1_000, freeTokens: 1 };
     const shipped = { ...DEFAULT_WORKING_SET, ...wrong };
     const names = WORKING_SET.names.filter((name) => name in wrong);
-    // As they land at once: what sessions may spend on edits keeps much of the harm away.
+    // With edits applied at once: the budget of sessions for edits would prevent most of the harm.
     const policyOf = (numbers: WorkingSetRules): Policy => workingSet('tuned', numbers);
     const refused = tune(contexts, { ...WORKING_SET, shipped, names, policyOf }, SPLITS);
     expect(refused.gain).toBeGreaterThan(0.1);
-    // Of a few sessions the spread is too large to refuse anything by.
+    // With few sessions, the spread is too large to reject anything.
     expect(refused.isRefused || !PLAYS_ALL).toBe(true);
   });
 
-  it('tells what was fitted and what came of it on either half', () => {
+  it('reports the fitted numbers and their results on both halves', () => {
     const { title, subtitle, rows } = tuningTable(report);
     expect(`${title}: ${subtitle}`).toBe(
       'Tuning: 7 numbers fitted on half of the sessions, over 2 splits',
