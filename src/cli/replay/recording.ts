@@ -8,7 +8,7 @@ import { namePaths, subjectOfCall } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
 import { CATEGORIES, sharesOf } from '../measure/composition.js';
 import type { BlockShare, Category } from '../measure/composition.js';
-import { addTo } from '../measure/aggregate.js';
+import { addTo, largestFirst } from '../measure/aggregate.js';
 import type { ReplayReport } from './replay-report.js';
 import { attributeSteps, entriesOf } from './attributed-steps.js';
 import type { AttributedStep, LandedExplanation, RecordedContext } from './attributed-steps.js';
@@ -176,5 +176,6 @@ function modelOf(entries: readonly IContent[]): string | null {
     const model = modelOfEntry(entry);
     if (model !== undefined) addTo(answers, model, 1);
   }
-  return Array.from(answers).sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+  const [most] = largestFirst(Array.from(answers), ([, count]) => count);
+  return most?.[0] ?? null;
 }
