@@ -26,8 +26,6 @@ import { explainStays } from './analysis-retention.js';
 
 const LARGEST_STAYING = 5;
 
-type TokensOf = Recording['tokensOf'];
-
 /** An entry that remains at the end of its context, with the reason of each of its blocks. */
 interface LeftEntry {
   readonly entry: IContent;
@@ -118,7 +116,10 @@ function ruleReports({ report, rows }: Recording): readonly RuleReport[] {
   }));
 }
 
-function stayFigures(left: readonly LeftEntry[], tokensOf: TokensOf): readonly StayFigures[] {
+function stayFigures(
+  left: readonly LeftEntry[],
+  tokensOf: Recording['tokensOf'],
+): readonly StayFigures[] {
   const items = new Map<StayReason, number>();
   const tokens = new Map<StayReason, number>();
   for (const { entry, reasons } of left) {

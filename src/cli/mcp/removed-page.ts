@@ -17,11 +17,6 @@ export interface RemovedPage {
 /** Sort key of a result; the list is in descending order. */
 type Place = readonly [removedAt: number, file: number, index: number];
 
-interface PlacedResult {
-  readonly place: Place;
-  readonly result: RemovedResult;
-}
-
 /**
  * Reads a page; `several` when the logs hold several sessions and no scope was given.
  *
@@ -38,10 +33,7 @@ export async function readRemovedPage(
   if (choice === 'several') return choice;
   const lists = await Promise.all(choice.paths.map((path) => listRemoved(path, choice.scope)));
   const placed = lists.flatMap((results, file) =>
-    results.map((result, index): PlacedResult => ({
-      place: [result.removedAt, file, index],
-      result,
-    })),
+    results.map((result, index) => ({ place: [result.removedAt, file, index] as const, result })),
   );
   placed.sort((a, b) => comparePlaces(b.place, a.place));
   const left =

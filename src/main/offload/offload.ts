@@ -6,10 +6,10 @@ import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import type { HistoryMirror } from '../history-change.js';
 import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
 
-export const OFFLOAD_MODES = ['auto', 'resident', 'snapshot', 'inline'] as const;
-
 /** Where a session's work runs. `auto` chooses per pass. */
-export type OffloadMode = (typeof OFFLOAD_MODES)[number];
+export type OffloadMode = 'auto' | 'resident' | 'snapshot' | 'inline';
+
+export const OFFLOAD_MODES: readonly OffloadMode[] = ['auto', 'resident', 'snapshot', 'inline'];
 
 /** A plan, and the state of the history it was computed from. */
 export interface BasedPlan {
