@@ -74,8 +74,6 @@ export interface DeltaValue {
   readonly base: DensityBase;
   /** Tokens per staged entry, in order; -1 if not counted. */
   readonly tokens: Int32Array;
-  /** Tokens of the whole history, if counted. */
-  readonly totalTokens: number;
   readonly pass?: PlannedPass;
 }
 

@@ -50,19 +50,12 @@ export class ResidentFacts {
   readonly #ownKeys: IntColumn = new IntColumn();
   readonly #sizes: IntColumn = new IntColumn();
   #texts: TextTable = new TextTable();
-  #totalTokens = 0;
-
-  /** Tokens of all counted entries. */
-  get totalTokens(): number {
-    return this.#totalTokens;
-  }
 
   /** Adds the facts of an entry that was just added to the index. */
   append(index: HistoryIndex, { content, tokens, measure }: MeasuredEntry): void {
     const isEmpty = content.speaker === 'ai' && !content.blocks.some(carriesContent);
     this.flags.push(entryFlags(content) | (isEmpty ? EMPTY_ENTRY_FLAG : 0));
     this.entryTokens.push(tokens);
-    this.#addToTotal(tokens);
     if (this.callTokens.length < index.calls.length) {
       const lost = measure && tokensLostWithCalls(content.blocks, measure.blocks);
       for (let row = this.callTokens.length; row < index.calls.length; row += 1) {
@@ -93,9 +86,6 @@ export class ResidentFacts {
     facts.#ownKeys.pushStretches(this.#ownKeys, responseRows);
     facts.#sizes.pushStretches(this.#sizes, responseRows);
     facts.#texts = this.#texts.withoutUnused([facts.#callKeys, facts.#names, facts.#ownKeys]);
-    for (let entry = 0; entry < facts.entryTokens.length; entry += 1) {
-      facts.#addToTotal(facts.entryTokens.at(entry));
-    }
     return facts;
   }
 
@@ -150,10 +140,6 @@ export class ResidentFacts {
 
   #textOf(number: number): string | undefined {
     return number === NONE ? undefined : this.#texts.textOf(number);
-  }
-
-  #addToTotal(tokens: number): void {
-    if (tokens !== NONE) this.#totalTokens += tokens;
   }
 }
 
