@@ -6,15 +6,9 @@ import { inOrder } from '../../shared/density.js';
 import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
 import { outOfReachLength } from '../../shared/density/index/unsent-results.js';
-import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
 import { packEntries } from './pack-entries.js';
-import {
-  MAX_BATCH_CHARACTERS,
-  MAX_BATCH_ENTRIES,
-  countablePart,
-  indexablePart,
-} from './posted-entry.js';
+import { Batch, countablePart, indexablePart } from './posted-entry.js';
 
 /** A delta that is ready to be posted, without pass settings. */
 export interface Parcel {
@@ -131,21 +125,13 @@ export class DeltaQueue {
     if (this.isEmpty) return undefined;
     const before = this.#base;
     const steps: DeltaStep[] = [];
-    const staged: IContent[] = [];
-    let characters = 0;
+    const batch = new Batch();
     let [isAppend, adds] = [true, false];
     this.#findOutOfReach();
     for (let change = this.#changes[0]; change !== undefined; change = this.#changes[0]) {
       const from = this.#taken;
       for (; this.#taken < change.contents.length; this.#taken += 1) {
-        const entry = change.contents[this.#taken];
-        if (entry === undefined) continue;
-        const length = entryCharacters(entry);
-        const isFull =
-          staged.length === MAX_BATCH_ENTRIES || characters + length > MAX_BATCH_CHARACTERS;
-        if (isFull && staged.length > 0) break;
-        staged.push(entry);
-        characters += length;
+        if (!batch.add(change.contents[this.#taken] as IContent)) break;
       }
       const taken = change.contents.slice(from, this.#taken);
       const isDone = this.#taken === change.contents.length;
@@ -169,6 +155,7 @@ export class DeltaQueue {
     this.#sequence += 1;
     const delta = { sequence: this.#sequence, before, after: this.#base, steps };
     const isOutOfReach = this.#taken > 0 && this.#taken <= this.#outOfReach.end;
+    const { entries: staged, characters } = batch;
     return { delta, staged, isAppend, adds, isOutOfReach, characters };
   }
 

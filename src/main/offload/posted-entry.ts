@@ -78,27 +78,12 @@ function indexableBlock(block: ContentBlock): ContentBlock {
 }
 
 /** Reduces a response. A pass needs to see a placeholder, of which nothing is left to prune, and the size of any other result. */
-function indexableResponse(block: ToolResponseBlock): ToolResponseBlock {
-  const error = block.error && '-';
-  if (placeholderKind(block) !== 'none') return responseWith(block, block.result, error);
+function indexableResponse(block: ToolResponseBlock): ContentBlock {
+  const posted = { ...block, ...(block.error && { error: '-' }) };
+  if (placeholderKind(block) !== 'none') return countableBlock(posted);
   const result = excerptStandIn(block.result);
   const mediaTokens = estimateResultTokens(block) - estimateResultTokens({ result });
-  return { ...responseWith(block, result, error), mediaTokens };
-}
-
-function responseWith(
-  { callId, toolName, isComplete }: ToolResponseBlock,
-  result: unknown,
-  error: string | undefined,
-): ToolResponseBlock {
-  return {
-    type: 'tool_response',
-    callId,
-    toolName,
-    result,
-    ...(error !== undefined && { error }),
-    ...(isComplete !== undefined && { isComplete }),
-  };
+  return countableBlock({ ...posted, result, mediaTokens });
 }
 
 const PLACEHOLDER: ContentBlock = { type: 'text', text: '-' };
@@ -110,22 +95,34 @@ export const MAX_BATCH_ENTRIES = 256;
 /** Maximum UTF-16 units per batch, unless a single entry has more. */
 export const MAX_BATCH_CHARACTERS = 1_000_000;
 
-/** Splits entries into batches, in order and lazily. */
+/** Entries that are posted together. */
+export class Batch {
+  readonly entries: IContent[] = [];
+  #characters = 0;
+
+  /** Approximate UTF-16 units of text. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** Adds an entry, unless the batch has others and would become too large. Returns whether it was added. */
+  add(entry: IContent): boolean {
+    const characters = this.#characters + entryCharacters(entry);
+    const isFull = this.entries.length === MAX_BATCH_ENTRIES || characters > MAX_BATCH_CHARACTERS;
+    if (isFull && this.entries.length > 0) return false;
+    this.entries.push(entry);
+    this.#characters = characters;
+    return true;
+  }
+}
+
+/** Splits entries into batches of what is posted of them, in order and lazily. */
 export function* countBatches(
   contents: readonly IContent[],
 ): Generator<readonly IContent[], void, undefined> {
-  let batch: IContent[] = [];
-  let characters = 0;
-  for (const entry of contents) {
-    const length = entryCharacters(entry);
-    const isFull = batch.length === MAX_BATCH_ENTRIES || characters + length > MAX_BATCH_CHARACTERS;
-    if (isFull && batch.length > 0) {
-      yield batch;
-      batch = [];
-      characters = 0;
-    }
-    batch.push(countablePart(entry));
-    characters += length;
+  for (let from = 0; from < contents.length;) {
+    const batch = new Batch();
+    while (from < contents.length && batch.add(contents[from] as IContent)) from += 1;
+    yield batch.entries.map(countablePart);
   }
-  if (batch.length > 0) yield batch;
 }
