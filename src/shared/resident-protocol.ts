@@ -22,7 +22,7 @@ export type DeltaStep =
   | {
       readonly kind: 'stage';
       readonly contents: readonly IContent[];
-      /** Tokens per entry, or -1 if it must be counted. Entries with known tokens come without their texts. */
+      /** Tokens per entry, or -1 if it must be counted. */
       readonly knownTokens: Int32Array;
     }
   /** Stages many entries at once, as bytes. */

@@ -222,10 +222,6 @@ class PackedReader {
     switch (bits >> PAYLOAD_SHIFT) {
       case PAYLOAD.absent:
         return undefined;
-      case PAYLOAD.zero:
-        return 0n;
-      case PAYLOAD.one:
-        return 1n;
       case PAYLOAD.json:
         return this.#isCountedOnly ? this.#text() : (JSON.parse(this.#text()) as unknown);
       default:

@@ -8,7 +8,7 @@ import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js'
 import { outOfReachLength } from '../../shared/density/index/unsent-results.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
 import { packEntries } from './pack-entries.js';
-import { Batch, countablePart, indexablePart } from './posted-entry.js';
+import { Batch, postedPart } from './posted-entry.js';
 
 /** A delta that is ready to be posted, without pass settings. */
 export interface Parcel {
@@ -37,8 +37,6 @@ const EMPTY: QueuedChange = { contents: [], edit: undefined };
 
 /** The queue of one connection's deltas, from the opening of the connection on. */
 export class DeltaQueue {
-  readonly #countsTokens: boolean;
-  readonly #sendsResults: () => boolean;
   readonly #changes: QueuedChange[] = [];
   /** Number of entries of the oldest change that are already in parcels. */
   #taken = 0;
@@ -51,17 +49,9 @@ export class DeltaQueue {
   /**
    * @param state the history when the connection opens: the first change
    * @param length number of its entries that belong to the opening; the others follow as changes
-   * @param sendsResults whether the worker shrinks results, so that it needs their texts even if they were counted
    */
-  constructor(
-    state: HistoryState,
-    length: number,
-    countsTokens: boolean,
-    sendsResults: () => boolean = () => false,
-  ) {
+  constructor(state: HistoryState, length: number) {
     const { revision } = state.base;
-    this.#countsTokens = countsTokens;
-    this.#sendsResults = sendsResults;
     this.#countedTokens = state.countedTokens;
     this.#base = { revision, length: 0 };
     const contents = state.entries.slice(0, length);
@@ -172,20 +162,10 @@ export class DeltaQueue {
       const entry = contents[at];
       knownTokens[at] = (entry && this.#countedTokens(entry)) ?? -1;
     }
-    let sendsResults: boolean | undefined;
-    const isRead = (entry: IContent, at: number): boolean => {
-      if (this.#countsTokens && knownTokens[at] === -1) return true;
-      return entry.speaker === 'tool' && (sendsResults ??= this.#sendsResults());
-    };
-    if (contents.length >= packFrom) {
-      // Packing copies only what is posted, so an entry that is sent in full needs no reduced copy.
-      const parts = contents.map((entry, at) => (isRead(entry, at) ? entry : indexablePart(entry)));
-      const packed = packEntries(parts);
-      if (packed !== undefined) return { kind: 'stage-packed', packed, knownTokens };
-    }
-    const part = (entry: IContent, at: number): IContent =>
-      isRead(entry, at) ? countablePart(entry) : indexablePart(entry);
-    return { kind: 'stage', contents: contents.map(part), knownTokens };
+    const packed = contents.length >= packFrom ? packEntries(contents) : undefined;
+    return packed === undefined
+      ? { kind: 'stage', contents: contents.map(postedPart), knownTokens }
+      : { kind: 'stage-packed', packed, knownTokens };
   }
 }
 
