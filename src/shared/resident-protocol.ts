@@ -109,7 +109,7 @@ export interface ResidentCalls {
   plan(base: DensityBase, pass: PassSettings): Promise<WireReply<PlannedPass>>;
   /**
    * Plans a compression on the state of the last delta; `null` if part of it was counted elsewhere, so that
-   * its results are unknown here.
+   * the tokens of its results are unknown here.
    */
   compress(
     base: DensityBase,

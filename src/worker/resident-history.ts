@@ -115,7 +115,7 @@ export class ResidentHistory {
   }
 
   /**
-   * Plans a compression; `null` if no tokens are counted here, or if the plan depends on results that were never here.
+   * Plans a compression; `null` if no tokens are counted here, or if the plan depends on results that were counted elsewhere.
    *
    * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` if the history is not at `base`.
    */
