@@ -13,9 +13,6 @@ import { MessageParamReader } from './message-param-reader.js';
 import { isReasoning } from './message-part.js';
 import type { MessagePart, AnthropicMessage } from './message-part.js';
 
-/** Rewritten message → its original. */
-const SOURCES = new WeakMap<AnthropicMessage, AnthropicMessage>();
-
 export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
   sdk: 'anthropic',
   createReader: () => new MessageParamReader(),
@@ -32,28 +29,17 @@ export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
   provider: ANTHROPIC_PROVIDER_MESSAGES,
 };
 
-/** Returns the original of a rewritten message, or the message itself. */
-export function sourceOf(message: AnthropicMessage): AnthropicMessage {
-  return SOURCES.get(message) ?? message;
-}
-
 /**
  * Applies edits to a message. Also removes reasoning at its end, because the API rejects a message that ends with reasoning. A cache
  * breakpoint on a removed part is lost.
  */
 function rewriteMessage(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
   const fields = spreadable(message);
-  return withContent(message, editedContent(fields.content, edits), fields);
+  return { ...fields, content: editedContent(fields.content, edits) } as AnthropicMessage;
 }
 
-function withContent(
-  message: AnthropicMessage,
-  content: unknown,
-  fields: AnthropicMessage = spreadable(message),
-): AnthropicMessage {
-  const rewritten = { ...fields, content } as AnthropicMessage;
-  SOURCES.set(rewritten, sourceOf(message));
-  return rewritten;
+function withContent(message: AnthropicMessage, content: unknown): AnthropicMessage {
+  return { ...spreadable(message), content } as AnthropicMessage;
 }
 
 function editedContent(content: unknown, edits: PartEdits): string | readonly MessagePart[] {

@@ -18,6 +18,7 @@ import type {
   ReadAhead,
   WrittenMessage,
 } from '../format/message-place.js';
+import { madeFrom } from '../format/originals.js';
 import { editsOf, findChangedMessages, isPlaced, PER_SLICE } from '../format/placed.js';
 import { writeEntry } from '../format/provider-compaction.js';
 import { ConversationReader, readAlone } from './read-in-slices.js';
@@ -131,8 +132,7 @@ export class MessageView<Message> {
     let isChanged = false;
     for (const at of which) {
       const [place, message, former] = [places[at], now[at], messages[at]];
-      if (place === undefined || message === undefined || former === undefined) continue;
-      if (message === former) continue;
+      if (place === undefined || message === undefined || message === former) continue;
       isChanged = true;
       if (!('entry' in place) && place.given === former) this.#replaceGiven(place, message);
       else if (place.current === former) {
@@ -356,7 +356,7 @@ export class MessageView<Message> {
 
   #withValidCitations(index: number, message: Message): Message {
     if (index < this.#firstLost) return message;
-    return this.#format.citations?.remove(message) ?? message;
+    return madeFrom(this.#format.citations?.remove(message) ?? message, message);
   }
 
   /** Applies the record's edits to its message, or to a copy of the message. Returns `null` if nothing remains. */
@@ -367,7 +367,7 @@ export class MessageView<Message> {
       if (given === record.given && lengthOf(given) < record.length)
         throw new RangeError(`It has had ${record.length} parts.`);
       const edited = edits.size === 0 ? given : this.#format.rewrite(given, edits);
-      return this.#withValidCitations(index, edited);
+      return this.#withValidCitations(index, madeFrom(edited, given));
     } catch (cause) {
       throw new ChangedMessageError(index, cause);
     }
