@@ -5,7 +5,6 @@ import type { Content } from '@google/genai';
 import type { Compactor } from '../../main/compactor.js';
 import { asArray, asRecord } from '../../shared/json.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
-import { checkedMessages } from '../request/call-arguments.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
 import { madeFrom } from '../format/originals.js';
@@ -42,10 +41,8 @@ export function contentsCompactor(
     compactor,
     contentFormat,
     options,
-    (compactEach) => async (contents, call) => {
-      const given = checkedMessages(contents);
-      return turns.join(await compactEach(turns.split(given), call), given);
-    },
+    (compactEach) => async (given, call) =>
+      turns.join(await compactEach(turns.split(given), call), given),
   );
   TURNS.set(compactor, turns);
   return compact;
