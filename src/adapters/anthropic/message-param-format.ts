@@ -5,6 +5,7 @@ import { asArray, asRecord } from '../../shared/json.js';
 import { cacheMarksOf, isSameButForCacheMarks } from '../format/cache-marks.js';
 import { citationsInContent } from '../format/citations.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
+import { madeFrom } from '../format/originals.js';
 import { editedParts, editedText, isBlankText } from '../format/part-edits.js';
 import { joinTexts } from '../format/placed.js';
 import { spreadable } from '../format/plain-data.js';
@@ -35,11 +36,15 @@ export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
  */
 function rewriteMessage(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
   const fields = spreadable(message);
-  return { ...fields, content: editedContent(fields.content, edits) } as AnthropicMessage;
+  return withContent(message, editedContent(fields.content, edits), fields);
 }
 
-function withContent(message: AnthropicMessage, content: unknown): AnthropicMessage {
-  return { ...spreadable(message), content } as AnthropicMessage;
+function withContent(
+  message: AnthropicMessage,
+  content: unknown,
+  fields: AnthropicMessage = spreadable(message),
+): AnthropicMessage {
+  return madeFrom({ ...fields, content } as AnthropicMessage, message);
 }
 
 function editedContent(content: unknown, edits: PartEdits): string | readonly MessagePart[] {

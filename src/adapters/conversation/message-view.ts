@@ -18,7 +18,6 @@ import type {
   ReadAhead,
   WrittenMessage,
 } from '../format/message-place.js';
-import { madeFrom } from '../format/originals.js';
 import { editsOf, findChangedMessages, isPlaced, PER_SLICE } from '../format/placed.js';
 import { writeEntry } from '../format/provider-compaction.js';
 import { ConversationReader, readAlone } from './read-in-slices.js';
@@ -356,7 +355,7 @@ export class MessageView<Message> {
 
   #withValidCitations(index: number, message: Message): Message {
     if (index < this.#firstLost) return message;
-    return madeFrom(this.#format.citations?.remove(message) ?? message, message);
+    return this.#format.citations?.remove(message) ?? message;
   }
 
   /** Applies the record's edits to its message, or to a copy of the message. Returns `null` if nothing remains. */
@@ -367,7 +366,7 @@ export class MessageView<Message> {
       if (given === record.given && lengthOf(given) < record.length)
         throw new RangeError(`It has had ${record.length} parts.`);
       const edited = edits.size === 0 ? given : this.#format.rewrite(given, edits);
-      return this.#withValidCitations(index, madeFrom(edited, given));
+      return this.#withValidCitations(index, edited);
     } catch (cause) {
       throw new ChangedMessageError(index, cause);
     }

@@ -1,4 +1,5 @@
-// Which of the caller's messages an edited message was made from. An edit may leave nothing by which that could be told.
+// Which of the caller's messages an edited message was made from, in the formats of APIs whose requests the gateway writes: it keeps the
+// text of what is unchanged. An edit may leave nothing by which the original could be found.
 
 /** Edited message → its originals. */
 const ORIGINALS = new WeakMap<object, readonly object[]>();

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { MESSAGE_PARAM_FORMAT } from '../../../src/adapters/anthropic/message-param-format.js';
-import { madeFrom } from '../../../src/adapters/format/originals.js';
 import { restoreTurnStart } from '../../../src/adapters/anthropic/message-compactor.js';
 import { ask, exchange, say } from './conversations.js';
 
@@ -45,7 +44,7 @@ describe('restoreTurnStart', () => {
     const [call, answer] = second as [MessageParam, MessageParam];
     const aside = { type: 'text' as const, text: 'Mind b.ts.' };
     const answered = { ...answer, content: [...(answer.content as []), aside] };
-    const left = madeFrom(format.rewrite(answered, new Map([[0, null]])), answered);
+    const left = format.rewrite(answered, new Map([[0, null]]));
     const messages = [question, ...start, call, answered, ...third];
 
     const compacted = restoreTurnStart([question, ...start, left, ...third], messages);
@@ -57,7 +56,7 @@ describe('restoreTurnStart', () => {
     const [call, answer] = second as [MessageParam, MessageParam];
     const aside = { type: 'text' as const, text: 'Mind b.ts.' };
     const answered = { ...answer, content: [...(answer.content as []), aside] };
-    const left = madeFrom(format.rewrite(answered, new Map([[0, null]])), answered);
+    const left = format.rewrite(answered, new Map([[0, null]]));
     const messages = [say('Hello.'), question, ...start, call, answered, ...third];
 
     const compacted = restoreTurnStart([left, ...third], messages);
