@@ -2,13 +2,13 @@
 // lengths batches may land. `EditGate` decides what lands.
 
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
+import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { HistoryTrace, JournalRecords } from '../state/journal.js';
 import type { PassMemory } from '../state/session-state.js';
-import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
@@ -17,7 +17,7 @@ import { duePasses } from './due-passes.js';
 import type { DuePass } from './due-passes.js';
 import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission } from './edit-policy.js';
-import { findHere, usesBuiltInPass, plannedEdit } from './found-edit.js';
+import { plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
@@ -78,22 +78,19 @@ export class DensityPruner {
     return this.#parts.history.additions !== this.#settledAdditions;
   }
 
-  /** Begins a preflight: returns the strategy whose pass is due, or `null`. */
-  begin(): CompressionStrategy | null {
+  /** Begins a preflight: returns whether a pass is due. */
+  begin(): boolean {
     this.#startOverWhenCleared();
-    if (!this.isDirty) return null;
-    const { pruning } = this.#parts.config;
-    return pruning.optimize === undefined ? null : pruning;
+    return this.isDirty && this.#parts.config.pruning.optimize !== undefined;
   }
 
   /**
-   * Runs a pass of the strategy that `begin` returned.
+   * Runs a pass.
    *
    * @param isForced whether the history is about to be rewritten anyway
    * @throws what the pass threw, `REMOVAL_LOG_WRITE_FAILED`, or the signal's reason; nothing has changed then.
    */
   async run(
-    strategy: CompressionStrategy,
     isForced: boolean,
     signal: AbortSignal | undefined,
   ): Promise<StepOutcome<PrunedEvent | null>> {
@@ -104,7 +101,7 @@ export class DensityPruner {
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
-        (await this.#replay(signal)) ?? (await this.#prune(strategy, at, isForced, signal));
+        (await this.#replay(signal)) ?? (await this.#prune(at, isForced, signal));
       isSettled = isAll;
       return outcome;
     } catch (thrown) {
@@ -119,7 +116,6 @@ export class DensityPruner {
   }
 
   async #prune(
-    strategy: CompressionStrategy,
     at: number,
     isForced: boolean,
     signal: AbortSignal | undefined,
@@ -128,21 +124,21 @@ export class DensityPruner {
     const ignoresCacheCost = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
     // If every edit would be held, skip the pass: it would make a fresh process index the whole history.
-    if (!ignoresCacheCost && !isBatchPoint && this.#wouldHoldAll(strategy)) return SKIPPED;
+    if (!ignoresCacheCost && !isBatchPoint && this.#wouldHoldAll) return SKIPPED;
     const point = { isForced, isBatchPoint };
     const tokens = history.getTotalTokens();
     let outcome = SKIPPED;
     for (const due of duePasses(this.#parts, point, ignoresCacheCost, tokens)) {
-      outcome = await this.#pass(strategy, due, signal);
+      outcome = await this.#pass(due, signal);
       if (outcome.event !== null) break;
     }
     return outcome;
   }
 
   /** Whether every edit would be held between two batch points, where only unsent tool results may be edited: there are none. */
-  #wouldHoldAll(strategy: CompressionStrategy): boolean {
+  get #wouldHoldAll(): boolean {
     const { config, history, sent } = this.#parts;
-    if (!isBatching(config.edits.edits) || !usesBuiltInPass(strategy)) return false;
+    if (!isBatching(config.edits.edits)) return false;
     const entries = history.getRawHistory();
     for (let at = sent.intactEntries; at < entries.length; at += 1) {
       if (entries[at]?.speaker === 'tool') return false;
@@ -151,14 +147,13 @@ export class DensityPruner {
   }
 
   async #pass(
-    strategy: CompressionStrategy,
     { ignoresCacheCost, point }: DuePass,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
     const { history, logger } = this.#parts;
     const config = this.#parts.config.density(ignoresCacheCost);
     for (let attempt = 0; ; attempt += 1) {
-      const edit = await findEdit(this.#parts, strategy, config, attempt < MAX_STALE_PLANS, signal);
+      const edit = await findEdit(this.#parts, config, attempt < MAX_STALE_PLANS, signal);
       signal?.throwIfAborted();
       if (edit !== null && history.revision === edit.base.revision) {
         const { found, base } = edit;
@@ -240,16 +235,15 @@ function ruleEditsOf({ rows }: DensityResult): Landing['editsOf'] {
 /** Runs the pass. Returns `null` if the history was rewritten meanwhile: the plan's indices are invalid then. */
 async function findEdit(
   parts: SessionParts,
-  strategy: CompressionStrategy,
   config: DensityConfig,
   mayOffload: boolean,
   signal: AbortSignal | undefined,
 ): Promise<BasedEdit | null> {
   const { history } = parts;
   const { base } = history;
-  // Workers know only this library's pass; a custom strategy runs here.
-  if (!mayOffload || !usesBuiltInPass(strategy)) {
-    return { found: findHere(strategy, history.getRawHistory(), config), base };
+  if (!mayOffload) {
+    const { plan, texts } = planWithTexts(history.getRawHistory(), config);
+    return { found: plannedEdit(plan, history.getRawHistory(), config, texts), base };
   }
   const { plan, texts, tokensAfter } = await abortable(
     parts.offload.optimize(history.getRawHistory(), base, config, signal),

@@ -7,6 +7,7 @@ import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
 import { paybackCallsAt, staleTokensNeeded } from '../../shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
+import { EMPTY_PLAN } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
 import { cachePrices } from '../models/model-prices.js';
@@ -309,7 +310,7 @@ function* placesOf({
   minCachedTokens = 0,
 }: PricedEdit): Generator<EditedPlace> {
   const removed = new Set(result.removals);
-  const starts = startsOfLosses(result, history);
+  const starts = startsOfLosses(result.rows ?? EMPTY_PLAN, history);
   let [reclaimed, behind, start] = [0, 0, Infinity];
   // Tokens in front of the entry. If they are too few to be cached as a prefix, they are written again as well.
   let before = minCachedTokens > 0 ? sumTokens(history, countedTokens) : 0;

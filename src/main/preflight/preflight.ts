@@ -194,12 +194,8 @@ export class Preflight {
     // A replay goes first: the edits that it repeats were made, and recorded, on entries that still had their reasoning.
     const isLast = isStale && this.#pruner.needsReplay;
     const stripped = isStale && !isLast ? yield* strip() : null;
-    const strategy = this.#pruner.begin();
-    if (strategy === null) return isLast ? yield* strip() : stripped;
-    const pruned = yield* this.#prune(
-      () => this.#pruner.run(strategy, this.#isRewriting, signal),
-      signal,
-    );
+    if (!this.#pruner.begin()) return isLast ? yield* strip() : stripped;
+    const pruned = yield* this.#prune(() => this.#pruner.run(this.#isRewriting, signal), signal);
     return isLast ? mergedEvents(pruned, yield* strip()) : mergedEvents(stripped, pruned);
   }
 

@@ -9,14 +9,13 @@ import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../host/logger.js';
 import { GrowingIndex } from '../offload/growing-index.js';
 import type { JournalRecords } from '../state/journal.js';
-import type { CompressionStrategy } from '../strategies/strategy.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { EditGate, isBatching } from './edit-policy.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
 import { duePasses, requestTerms } from './due-passes.js';
 import type { DuePass } from './due-passes.js';
 import { EditedCopy } from './edited-copy.js';
-import { findHere, usesBuiltInPass, plannedEdit } from './found-edit.js';
+import { plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
@@ -78,10 +77,9 @@ export async function replayEdits(
 /** The preflights of one history, played in order. */
 class PreflightReplay {
   readonly #parts: SessionParts;
-  readonly #strategy: CompressionStrategy;
   readonly #copy: EditedCopy;
-  /** The index of the copy for this library's own passes; absent for a custom strategy. */
-  readonly #index: GrowingIndex | undefined;
+  /** The index of the copy. */
+  readonly #index: GrowingIndex;
   readonly #gate: EditGate;
   readonly #sent = { intactEntries: 0, isCacheCold: false };
   /** Tokens of the requests as they were sent; `#unedited` has them as they would have been without edits. */
@@ -97,11 +95,8 @@ class PreflightReplay {
 
   constructor(parts: SessionParts, given: readonly IContent[]) {
     this.#parts = parts;
-    this.#strategy = parts.config.pruning;
     this.#copy = new EditedCopy(given, parts.history);
-    if (usesBuiltInPass(this.#strategy)) {
-      this.#index = new GrowingIndex(scopeOfSession(parts.config.density()));
-    }
+    this.#index = new GrowingIndex(scopeOfSession(parts.config.density()));
     this.#terms = pricedTerms(parts.cache, requestTerms(parts));
     this.#thresholdTokens = parts.gauge.thresholdTokens();
     this.#lowWaterTokens = parts.gauge.lowWaterTokens();
@@ -145,8 +140,8 @@ class PreflightReplay {
     if (isNow || mayLand) {
       await this.#prune(isForced, isBatchPoint);
       scanned = copy.length;
-    } else if (isBatching(edits) && !this.#isCompressed && this.#index !== undefined) {
-      await this.#shrink(this.#index);
+    } else if (isBatching(edits) && !this.#isCompressed) {
+      await this.#shrink();
       scanned = ENTRIES_PER_SHRINKING;
     }
     this.#tally.add(copy.tokens, !isExpired, copy.takeIntactTokens(), this.#terms);
@@ -165,7 +160,7 @@ class PreflightReplay {
       if (admission.reason !== undefined) break;
     }
     if (admission?.reason !== undefined) {
-      this.#index?.noteEdit(await this.#land(admission));
+      this.#index.noteEdit(await this.#land(admission));
     }
     this.#admission = admission;
     const isRoomWanted = admission?.reason === 'threshold';
@@ -174,7 +169,8 @@ class PreflightReplay {
   }
 
   /** Plays a preflight between two batch points, where only results behind the last answer may be shrunk. */
-  async #shrink(index: GrowingIndex): Promise<void> {
+  async #shrink(): Promise<void> {
+    const index = this.#index;
     index.extend(this.#copy.getRawHistory());
     if (!index.hasUnsentResults) return;
     const { workingSet: _, ...config } = this.#parts.config.density();
@@ -198,7 +194,6 @@ class PreflightReplay {
   /** Returns what a pass finds in the copy as it is now. */
   #find(config: DensityConfig): FoundEdit {
     const history = this.#copy.getRawHistory();
-    if (this.#index === undefined) return findHere(this.#strategy, history, config);
     const { plan, texts } = this.#index.plan(history, config);
     return plannedEdit(plan, history, config, texts);
   }
