@@ -13,7 +13,7 @@ import type { EntryDigests } from './history-digest.js';
 
 /** The journal of a history since it began or was cleared. */
 export class Journal {
-  readonly trace: HistoryTrace;
+  readonly trace = new HistoryTrace();
   readonly digest: HistoryDigest;
   /** The added entries, if they are kept so that another process's state can be adopted; else `undefined`. */
   readonly added: IContent[] | undefined;
@@ -24,10 +24,7 @@ export class Journal {
   /** @param digests known hashes of entries */
   constructor(keepsAdded: boolean = false, digests?: EntryDigests) {
     this.added = keepsAdded ? [] : undefined;
-    // With a store, histories are identified by their digests instead.
-    this.trace = new HistoryTrace(!keepsAdded);
-    // Added entries are kept only with a store, which needs the digest after each turn.
-    this.digest = new HistoryDigest({ known: digests, isHashedAhead: keepsAdded });
+    this.digest = new HistoryDigest(digests);
   }
 
   /** Number of entries added. */
@@ -47,7 +44,10 @@ export class Journal {
   add(entry: IContent): void {
     this.trace.add(entry);
     this.digest.add(entry);
-    this.added?.push(entry);
+    if (this.added === undefined) return;
+    this.added.push(entry);
+    // Added entries are kept only with a store, which needs the digest after each turn.
+    this.digest.settleSoon();
   }
 
   /**
@@ -105,8 +105,8 @@ export class Journal {
   #noteGone(entry: IContent | undefined): void {
     if (entry === undefined) return;
     this.#writer.noteRemoved(entry);
-    // If added entries are kept, hashing this one early would release nothing.
-    if (this.added === undefined) this.digest.leave(entry);
+    // Releases the entry.
+    this.digest.settleSoon();
   }
 
   #adopt({ packed, count, settings }: JournalRecords): void {
@@ -138,14 +138,8 @@ const HASHED_CHARACTERS = 64;
  * use it to keep the histories of different users apart.
  */
 export class HistoryTrace {
-  readonly #isAsked: boolean;
   #length = 0;
   #hash = hashSeed();
-
-  /** @param isAsked whether the key will be needed; if not, nothing is hashed */
-  constructor(isAsked: boolean = true) {
-    this.#isAsked = isAsked;
-  }
 
   /** Number of entries added. */
   get length(): number {
@@ -159,7 +153,7 @@ export class HistoryTrace {
 
   add(entry: IContent): void {
     this.#length += 1;
-    if (this.#isAsked) this.#hash = traceOn(this.#hash, entry);
+    this.#hash = traceOn(this.#hash, entry);
   }
 }
 
