@@ -7,7 +7,7 @@ import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
-import type { HistoryTrace, JournalRecords } from '../state/journal.js';
+import type { HistoryTrace, Journal } from '../state/journal.js';
 import type { PassMemory } from '../state/session-state.js';
 import { abortable } from '../waiting/abortable.js';
 import { applyEdit } from './apply-edit.js';
@@ -200,8 +200,8 @@ export class DensityPruner {
 /** What may land of an edit. */
 interface Landing extends Admission {
   readonly base: DensityBase;
-  /** The journal records of a replayed edit, all of which landed before. */
-  readonly records?: JournalRecords;
+  /** The journal of the edits that landed before, if this one combines them. */
+  readonly replayed?: Journal;
   /** Returns which rule removed what, by changed entry. */
   readonly editsOf: (applied: AppliedEdit) => readonly RuleEdit[];
 }
@@ -209,11 +209,11 @@ interface Landing extends Admission {
 /** Applies what may land of an edit. Returns `null` if the edit must be recomputed. */
 async function land(
   parts: SessionParts,
-  { result, reason, isWhole, base, records, editsOf }: Landing,
+  { result, reason, isWhole, base, replayed, editsOf }: Landing,
   signal: AbortSignal | undefined,
 ): Promise<PassOutcome | null> {
   if (reason === undefined) return { event: null, isSettled: isWhole };
-  const landed = await applyEdit(parts, result, base, signal, records);
+  const landed = await applyEdit(parts, result, base, signal, replayed);
   if (landed === null) return null;
   const { event: applied, failure } = landed;
   const event = { metadata: result.metadata, reason, edits: editsOf(applied), ...applied };

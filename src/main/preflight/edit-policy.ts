@@ -17,7 +17,7 @@ import { startsOfLosses } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import type { SentHistory } from './prompt-cache.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
-import { reclaimedTokens, shareOf, sumTokens, tokensOf } from './token-tally.js';
+import { shareOf, sumTokens, tokensOf } from './token-tally.js';
 import type { CountedTokens } from './token-tally.js';
 
 /** Whether edits are held until their savings are worth the cache that they invalidate. */
@@ -119,16 +119,15 @@ export class EditGate {
 
   /** The part of an edit that is worth the cache it invalidates; `undefined` if none is. */
   #worthwhile(edit: FoundEdit, shrinking: FoundEdit, point: LandingPoint): FoundEdit | undefined {
-    const { minReclaimTokens, spendable, history } = this.#options;
+    const { minReclaimTokens, spendable } = this.#options;
     const priced = this.#priced(edit, point);
     if (minReclaimTokens === undefined) {
       const entry = worthwhileFrom({ ...priced, spendable: spendable?.() });
       return entry === Infinity ? undefined : edit.limitedTo({ entry, block: 0 });
     }
-    const tokensOf = ({ result }: FoundEdit): number =>
-      reclaimedTokens(result, history.getRawHistory(), priced.countedTokens);
     // Shrinking unsent results costs no cache, so its savings must not pay for the other edits.
-    return tokensOf(edit) - tokensOf(shrinking) >= minReclaimTokens ? edit : undefined;
+    const reclaimed = reclaimedTokens(priced) - reclaimedTokens(this.#priced(shrinking, point));
+    return Math.round(reclaimed) >= minReclaimTokens ? edit : undefined;
   }
 
   #priced({ result }: FoundEdit, { isAboveStep, minCachedTokens }: LandingPoint): PricedEdit {
@@ -299,6 +298,16 @@ interface EditedPlace {
   readonly reclaimed: number;
   /** Sent tokens that stay from this entry on: an edit from here on has them written to the cache again. */
   readonly behind: number;
+}
+
+/**
+ * The tokens that an edit removes. Replacements count by their share of what they replace, even if they are counted: whether they are
+ * depends on where passes run, and every process must decide alike.
+ */
+function reclaimedTokens(edit: PricedEdit): number {
+  let tokens = 0;
+  for (const { reclaimed } of placesOf(edit)) tokens = reclaimed;
+  return tokens;
 }
 
 /** Yields, from the end, the edited entries at which the edit can be cut without also holding back an entry behind the cut. */

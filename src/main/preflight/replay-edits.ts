@@ -8,7 +8,7 @@ import { scopeOfSession } from '../../shared/density/index/index-scope.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../host/logger.js';
 import { GrowingIndex } from '../offload/growing-index.js';
-import type { JournalRecords } from '../state/journal.js';
+import type { Journal } from '../state/journal.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { EditGate, isBatching } from './edit-policy.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
@@ -28,8 +28,8 @@ export interface Replay extends Admission {
   readonly base: DensityBase;
   /** Which rule removed what. */
   readonly ruleEdits: readonly RuleEdit[];
-  /** The journal records of the individual edits. */
-  readonly records: JournalRecords;
+  /** The journal of the individual edits. */
+  readonly replayed: Journal;
   /** See `spendable`; after the requests up to and including the present one. */
   readonly spendable: number;
 }
@@ -112,10 +112,10 @@ class PreflightReplay {
 
   /** One edit that combines all that landed; without a reason if none has landed. */
   get outcome(): Omit<Replay, 'base'> {
-    const { edit: result, ruleEdits, records } = this.#copy;
+    const { edit: result, ruleEdits, journal: replayed } = this.#copy;
     const isWhole = this.#admission?.isWhole ?? true;
     const left = spendable(this.#tally, 0, this.#unedited, 0, this.#terms);
-    const outcome = { result, ruleEdits, isWhole, records, spendable: left };
+    const outcome = { result, ruleEdits, isWhole, replayed, spendable: left };
     if (isEmptyDensityResult(result)) return outcome;
     return { ...outcome, reason: this.#admission?.reason ?? 'sent-before' };
   }

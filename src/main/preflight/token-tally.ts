@@ -2,7 +2,6 @@
 // ends, it must not have cost much more than without edits. Pure arithmetic.
 
 import type { IContent } from '../../shared/content.js';
-import type { DensityResult } from '../../shared/density.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { cachePrices } from '../models/model-prices.js';
@@ -233,29 +232,6 @@ function estimated(entry: IContent): number {
     ESTIMATES.set(entry, tokens);
   }
   return tokens;
-}
-
-/**
- * Estimates the tokens that an edit removes. An uncounted replacement is assumed to have as many tokens per character as the
- * entry it replaces.
- */
-export function reclaimedTokens(
-  { removals, replacements }: DensityResult,
-  history: readonly IContent[],
-  countedTokens: CountedTokens,
-): number {
-  let reclaimed = 0;
-  for (const index of removals) {
-    const before = history[index];
-    if (before !== undefined) reclaimed += tokensOf(before, countedTokens);
-  }
-  for (const [index, after] of replacements) {
-    const before = history[index];
-    if (before === undefined) continue;
-    const tokens = tokensOf(before, countedTokens);
-    reclaimed += tokens - (countedTokens(after) ?? tokens * shareOf(after, before));
-  }
-  return Math.round(reclaimed);
 }
 
 /** The estimated ratio of a replacement's tokens to those of the entry it replaces, for replacements that are not counted. */

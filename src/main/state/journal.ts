@@ -55,19 +55,21 @@ export class Journal {
    *
    * @param at number of entries that had been added by then
    * @param former the history before the edit
-   * @param records the records of a replayed edit, all of which landed before
+   * @param replayed the journal of the edits of which this one consists, if these landed before; not to be used afterwards
    */
   noteEdit(
     at: number,
     former: readonly IContent[],
     result: DensityResult,
-    records?: JournalRecords,
+    replayed?: Journal,
   ): void {
     for (const index of [...result.removals, ...result.replacements.keys()]) {
       this.#noteGone(former[index]);
     }
-    if (records !== undefined) {
-      this.#adopt(records);
+    if (replayed !== undefined) {
+      this.#writer = replayed.#writer;
+      this.#count = replayed.#count;
+      this.#settings = replayed.#settings;
       return;
     }
     const settings = rowSettingsOf(result);
@@ -97,22 +99,11 @@ export class Journal {
     this.#writer.noteRemovedExcept(entries);
   }
 
-  /** The records, for another journal to adopt. They share this journal's writer: do not use this journal afterwards. */
-  get records(): JournalRecords {
-    return { packed: this.#writer, count: this.#count, settings: this.#settings };
-  }
-
   #noteGone(entry: IContent | undefined): void {
     if (entry === undefined) return;
     this.#writer.noteRemoved(entry);
     // Releases the entry.
     this.digest.settleSoon();
-  }
-
-  #adopt({ packed, count, settings }: JournalRecords): void {
-    this.#writer = packed;
-    this.#count = count;
-    this.#settings = settings;
   }
 
   #noteSettings(record: JournalRecord & { readonly kind: 'settings' }): void {
@@ -121,13 +112,6 @@ export class Journal {
     this.#settings = settings;
     this.#writer.add(record);
   }
-}
-
-/** The edits that landed in a history. */
-export interface JournalRecords {
-  readonly packed: JournalWriter;
-  readonly count: number;
-  readonly settings: string | undefined;
 }
 
 /** Number of characters of a text that are hashed. */

@@ -76,4 +76,27 @@ describe('EditGate', () => {
     });
     expect(gate.admit(found, { isForced: false, isBatchPoint: true }).isWhole).toBe(isWhole);
   });
+
+  it.each([undefined, 100])(
+    'decides alike whether what it puts in place is counted: %s',
+    (after) => {
+      const result = `(${'x'.repeat(400)})`;
+      const history = historyOf(`h a:s1 t:s1${result} a:s2 t:s2 h`);
+      const pass = { ...PASS, recencyPruning: true, recencyRetention: 1 };
+      const found = plannedEdit(planWithTexts(history, pass).plan, history, pass);
+      const gate = new EditGate({
+        edits: 'auto',
+        reasoning: { policy: 'keep', isUnset: true },
+        minReclaimTokens: 50,
+        history: {
+          getRawHistory: () => history,
+          countedTokens: (entry) => (history.includes(entry) ? 100 : after),
+        },
+        logger: SILENT_LOGGER,
+        sent: { intactEntries: history.length, isCacheCold: false },
+        cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
+      });
+      expect(gate.admit(found, { isForced: false, isBatchPoint: true }).isWhole).toBe(true);
+    },
+  );
 });
