@@ -6,6 +6,7 @@ import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
+import type { BasedPlan } from '../offload/offload.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { HistoryTrace, Journal } from '../state/journal.js';
 import type { PassMemory } from '../state/session-state.js';
@@ -26,6 +27,9 @@ import type { SessionParts } from './session-parts.js';
 
 /** After this many stale plans the pass runs on this thread, where the history cannot change while it runs. */
 const MAX_STALE_PLANS = 2;
+
+/** A plan, wherever it was made. */
+type PlannedPass = Omit<BasedPlan, 'base'>;
 
 /** The outcome of a pass: what changed, or `null`. */
 interface PassOutcome extends StepOutcome<PrunedEvent | null> {
@@ -150,13 +154,19 @@ export class DensityPruner {
     { ignoresCacheCost, point }: DuePass,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
-    const { history, logger } = this.#parts;
-    const config = this.#parts.config.density(ignoresCacheCost);
+    const { config, history, logger, offload } = this.#parts;
+    const settings = config.density(ignoresCacheCost);
     for (let attempt = 0; ; attempt += 1) {
-      const edit = await findEdit(this.#parts, config, attempt < MAX_STALE_PLANS, signal);
+      const { base } = history;
+      const entries = history.getRawHistory();
+      const planned: PlannedPass =
+        attempt < MAX_STALE_PLANS
+          ? await abortable(offload.optimize(entries, base, settings, signal), signal)
+          : planWithTexts(entries, settings);
       signal?.throwIfAborted();
-      if (edit !== null && history.revision === edit.base.revision) {
-        const { found, base } = edit;
+      // Entries appended meanwhile leave the plan's indices valid; a rewrite does not.
+      if (history.revision === base.revision) {
+        const found = this.#foundBy(planned, settings);
         if (found.firstEntry === Infinity) return { event: null, isSettled: true };
         const admission = this.#gate.admit(found, point);
         const editsOf = ruleEditsOf(admission.result);
@@ -165,6 +175,14 @@ export class DensityPruner {
       }
       logger.debug('a density plan came too late', { attempt });
     }
+  }
+
+  /** Returns the edit that a plan of the present history describes. */
+  #foundBy({ plan, texts, tokensAfter }: PlannedPass, settings: DensityConfig): FoundEdit {
+    const { history } = this.#parts;
+    return plannedEdit(plan, history.getRawHistory(), settings, texts, (result) => {
+      if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
+    });
   }
 
   /** Whether the next run replays the edits that landed before this session had the history. */
@@ -220,41 +238,11 @@ async function land(
   return { event, failure, isSettled: isWhole };
 }
 
-interface BasedEdit {
-  readonly found: FoundEdit;
-  readonly base: DensityBase;
-}
-
 function ruleEditsOf({ rows }: DensityResult): Landing['editsOf'] {
   return ({ changes }) => {
     const before = new Map(changes.map((change) => [change.index, change.before.blocks]));
     return listRuleEdits(rows ?? EMPTY_PLAN, (entry) => before.get(entry));
   };
-}
-
-/** Runs the pass. Returns `null` if the history was rewritten meanwhile: the plan's indices are invalid then. */
-async function findEdit(
-  parts: SessionParts,
-  config: DensityConfig,
-  mayOffload: boolean,
-  signal: AbortSignal | undefined,
-): Promise<BasedEdit | null> {
-  const { history } = parts;
-  const { base } = history;
-  if (!mayOffload) {
-    const { plan, texts } = planWithTexts(history.getRawHistory(), config);
-    return { found: plannedEdit(plan, history.getRawHistory(), config, texts), base };
-  }
-  const { plan, texts, tokensAfter } = await abortable(
-    parts.offload.optimize(history.getRawHistory(), base, config, signal),
-    signal,
-  );
-  // Entries appended meanwhile leave the plan's indices valid.
-  if (history.revision !== base.revision) return null;
-  const found = plannedEdit(plan, history.getRawHistory(), config, texts, (result) => {
-    if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
-  });
-  return { found, base };
 }
 
 /** Books the token counts that the worker predicted. If an entry has replacement texts, only these remain to be counted. */

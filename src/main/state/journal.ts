@@ -13,7 +13,7 @@ import type { EntryDigests } from './history-digest.js';
 
 /** The journal of a history since it began or was cleared. */
 export class Journal {
-  readonly trace = new HistoryTrace();
+  readonly trace: HistoryTrace = new HistoryTrace();
   readonly digest: HistoryDigest;
   /** The added entries, if they are kept so that another process's state can be adopted; else `undefined`. */
   readonly added: IContent[] | undefined;
