@@ -12,14 +12,14 @@ import type { Journal } from '../state/journal.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { EditGate, isBatching } from './edit-policy.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
-import { duePasses, requestTerms } from './due-passes.js';
+import { duePasses } from './due-passes.js';
 import type { DuePass } from './due-passes.js';
 import { EditedCopy } from './edited-copy.js';
 import { plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-import { pricedTerms, spendable, TokenTally } from './token-tally.js';
+import { cachingTerms, spendable, TokenTally } from './token-tally.js';
 import type { CachingTerms } from './token-tally.js';
 
 /** One edit that combines what landed before and what may land now. */
@@ -97,7 +97,7 @@ class PreflightReplay {
     this.#parts = parts;
     this.#copy = new EditedCopy(given, parts.history);
     this.#index = new GrowingIndex(scopeOfSession(parts.config.density()));
-    this.#terms = pricedTerms(parts.cache, requestTerms(parts));
+    this.#terms = cachingTerms(parts);
     this.#thresholdTokens = parts.gauge.thresholdTokens();
     this.#lowWaterTokens = parts.gauge.lowWaterTokens();
     this.#gate = new EditGate({
