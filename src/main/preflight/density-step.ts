@@ -55,13 +55,12 @@ export class DensityPruner {
 
   /** @param costs the session's costs so far */
   constructor(parts: SessionParts, costs: CostMeter) {
-    const { config, history, logger, sent, wasSentBefore = false, former } = parts;
+    const { config, history, sent, wasSentBefore = false, former } = parts;
     this.#parts = parts;
     this.#costs = costs;
     this.#gate = new EditGate({
       ...gateOptions(parts),
       history,
-      logger,
       sent,
       spendable: () => costs.spendable,
     });
@@ -167,8 +166,12 @@ export class DensityPruner {
       // Entries appended meanwhile leave the plan's indices valid; a rewrite does not.
       if (history.revision === base.revision) {
         const found = this.#foundBy(planned, settings);
-        if (found.firstEntry === Infinity) return { event: null, isSettled: true };
         const admission = this.#gate.admit(found, point);
+        if (!admission.isWhole) {
+          const { removals, replacements } = admission.result;
+          const landing = removals.length + replacements.size;
+          logger.debug('density edits are held', { found: found.size, landing });
+        }
         const editsOf = ruleEditsOf(admission.result);
         const outcome = await land(this.#parts, { ...admission, base, editsOf }, signal);
         if (outcome !== null) return outcome;

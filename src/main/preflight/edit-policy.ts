@@ -9,7 +9,6 @@ import { paybackCallsAt, staleTokensNeeded } from '../../shared/density/rules/re
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { EMPTY_PLAN } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
-import type { Logger } from '../host/logger.js';
 import { cachePrices } from '../models/model-prices.js';
 import type { CacheTerms, ReasoningTerms } from '../models/session-model.js';
 import type { CompleteEditOptions, EditPolicy, LandingReason } from './edit-options.js';
@@ -34,6 +33,7 @@ export interface Admission {
   readonly isWhole: boolean;
 }
 
+const NOTHING_FOUND: Admission = { result: NO_EDITS, isWhole: true };
 const HELD: Admission = { result: NO_EDITS, isWhole: false };
 
 function admitted(found: FoundEdit, landing: FoundEdit, reason: LandingReason): Admission {
@@ -58,7 +58,6 @@ export interface LandingPoint {
 export interface EditGateOptions extends Omit<CompleteEditOptions, 'reasoning'> {
   readonly reasoning: Pick<ReasoningTerms, 'policy' | 'isUnset'>;
   readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
-  readonly logger: Logger;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
   /** Returns by how much the cost of an edit may run ahead of its savings; see `PricedEdit`. @default unlimited */
@@ -77,18 +76,7 @@ export class EditGate {
 
   /** Returns the part of an edit that may land now. */
   admit(found: FoundEdit, point: LandingPoint): Admission {
-    const admission = this.#admit(found, point);
-    if (!admission.isWhole) {
-      const { removals, replacements } = admission.result;
-      this.#options.logger.debug('density edits are held', {
-        found: found.size,
-        landing: removals.length + replacements.size,
-      });
-    }
-    return admission;
-  }
-
-  #admit(found: FoundEdit, point: LandingPoint): Admission {
+    if (found.firstEntry === Infinity) return NOTHING_FOUND;
     const { isForced, isBatchPoint, tokensBelowStep } = point;
     const { edits, sent, cache } = this.#options;
     const sparingReasoning = (edit: FoundEdit): FoundEdit =>

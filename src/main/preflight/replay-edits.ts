@@ -6,14 +6,12 @@ import { isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
 import { scopeOfSession } from '../../shared/density/index/index-scope.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
-import { SILENT_LOGGER } from '../host/logger.js';
 import { GrowingIndex } from '../offload/growing-index.js';
 import type { Journal } from '../state/journal.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { EditGate, isBatching } from './edit-policy.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
 import { duePasses } from './due-passes.js';
-import type { DuePass } from './due-passes.js';
 import { EditedCopy } from './edited-copy.js';
 import { plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
@@ -104,7 +102,6 @@ class PreflightReplay {
       ...gateOptions(parts),
       sent: this.#sent,
       history: this.#copy,
-      logger: SILENT_LOGGER,
       spendable: () =>
         spendable(this.#tally, this.#copy.tokens, this.#unedited, this.#fullTokens, this.#terms),
     });
@@ -156,7 +153,8 @@ class PreflightReplay {
     const ignoresCacheCost = isForced || this.#sent.isCacheCold;
     let admission: Admission | undefined;
     for (const due of duePasses(this.#parts, point, ignoresCacheCost, copy.tokens)) {
-      admission = this.#admit(due);
+      const found = this.#find(this.#parts.config.density(due.ignoresCacheCost));
+      admission = this.#gate.admit(found, due.point);
       if (admission.reason !== undefined) break;
     }
     if (admission?.reason !== undefined) {
@@ -175,20 +173,12 @@ class PreflightReplay {
     if (!index.hasUnsentResults) return;
     const { workingSet: _, ...config } = this.#parts.config.density();
     const found = this.#find({ ...config, readWritePruning: false, fileDedupe: false });
-    if (found.firstEntry === Infinity) return;
     const shrinking = this.#gate.admit(found, { isForced: false, isBatchPoint: false });
     if (shrinking.reason === undefined) return;
     const landed = await this.#land(shrinking);
     // Reasoning that leaves with an edit may take whole entries with it.
     if (landed.removals.length === 0) index.noteShrinks(landed.replacements);
     else index.noteEdit(landed);
-  }
-
-  #admit({ ignoresCacheCost, point }: DuePass): Admission {
-    const found = this.#find(this.#parts.config.density(ignoresCacheCost));
-    return found.firstEntry === Infinity
-      ? { result: found.result, isWhole: true }
-      : this.#gate.admit(found, point);
   }
 
   /** Returns what a pass finds in the copy as it is now. */

@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { EditGate } from '../../../src/main/preflight/edit-policy.js';
 import { plannedEdit } from '../../../src/main/preflight/found-edit.js';
 import type { IContent } from '../../../src/shared/content.js';
@@ -49,7 +48,6 @@ describe('EditGate', () => {
       reasoning: { policy: reasoning, isUnset: true },
       minReclaimTokens: 0,
       history: { getRawHistory: () => history, countedTokens: () => 1 },
-      logger: SILENT_LOGGER,
       sent: { intactEntries: entries.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
     });
@@ -69,7 +67,6 @@ describe('EditGate', () => {
       reasoning: { policy: 'keep', isUnset: true },
       minReclaimTokens: 0,
       history: { getRawHistory: () => history, countedTokens: () => 1 },
-      logger: SILENT_LOGGER,
       sent: { intactEntries: history.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
       bindsReasoning: () => true,
@@ -92,7 +89,6 @@ describe('EditGate', () => {
           getRawHistory: () => history,
           countedTokens: (entry) => (history.includes(entry) ? 100 : after),
         },
-        logger: SILENT_LOGGER,
         sent: { intactEntries: history.length, isCacheCold: false },
         cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
       });
