@@ -1,5 +1,5 @@
-// Lint: typescript-eslint's strictest set, the import directions between the folders, and what no file
-// may hold (tags, any, suppressions). Nothing can be switched off in a file.
+// Lint: typescript-eslint's strictest rules, import directions between folders, and what no file may contain (tags, `any`,
+// suppressions). No file can disable a rule.
 
 import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
@@ -15,12 +15,12 @@ const NO_ROOT = {
 };
 const NO_SELF = { regex: '^ctxfold($|/)', message: 'Only tests and benchmarks are consumers.' };
 
-/** Restricts the imports of some files; a later call for the same file replaces an earlier one. */
+/** Restricts the imports of some files. A later call for the same file replaces an earlier one. */
 function imports(files, ...patterns) {
   return { files, rules: { 'no-restricted-imports': ['error', { patterns }] } };
 }
 
-/** Forbids relative imports that climb `levels` folders or more, but for `except`. */
+/** Forbids relative imports that go up `levels` folders or more, except those that match `except`. */
 function climbs(levels, message, except = '') {
   const steps = '\\.\\./'.repeat(levels);
   return { regex: except === '' ? `^${steps}` : `^${steps}(?!${except})`, message };
@@ -39,7 +39,7 @@ const NO_PACKAGES_IN_WORKER = {
   message: WORKER_ONLY,
 };
 
-/** The main entry has to load without the optional peer. */
+/** The main entry must load without the optional peer dependency. */
 const NO_TELEMETRY_API = {
   regex: '^@opentelemetry/',
   message: 'Only src/otel.ts imports OpenTelemetry; the rest publishes on channels.',
@@ -52,7 +52,7 @@ const ADAPTERS_ONLY = {
 const FORMATS_APART =
   'A format knows the port and the engine in src/adapters, and no other format.';
 
-/** Adapters have to load without the SDK that they are for, or with another version of it. */
+/** Adapters must load without their SDK, or with another version of it. */
 const NO_SDK_AT_RUN_TIME = {
   regex: `${NO_PACKAGES}(?!node:|zod/mini$)`,
   message: 'SDKs are optional peers: import their types only.',
@@ -75,7 +75,7 @@ const NOWHERE = [
   { selector: 'ExportAllDeclaration', message: 'Export by name.' },
   { selector: 'Literal[value=/REQ-[A-Z]/]', message: 'Tags stand in docs/conformance.md.' },
   { selector: 'TemplateElement[value.raw=/REQ-[A-Z]/]', message: 'Tags stand in the docs.' },
-  // Import directions are checked on static imports.
+  // The rules on import directions see static imports only.
   { selector: 'ImportExpression[source.value=/^\\.\\./]', message: 'Import it statically.' },
 ];
 
@@ -83,10 +83,10 @@ const CODE = ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', '*.config.ts'];
 
 const TESTS = CODE.filter((files) => /^(test|bench)/.test(files));
 
-/** Where `LINT` is `quick`, tests are left to the other ways: reading them takes nearly half of the time. */
+/** `LINT=quick` skips the tests, which take nearly half of the time. */
 const IS_QUICK = process.env['LINT'] === 'quick';
 
-/** What is linted without types, which takes a third of the time: nothing where `LINT` is `whole`, everything where it is `quick`. */
+/** Files linted without types, in a third of the time: none with `LINT=whole`, all with `LINT=quick`, by default the tests. */
 const UNTYPED = { whole: [], quick: CODE }[process.env['LINT']] ?? TESTS;
 
 const NODE_GLOBALS = Object.fromEntries(
@@ -142,7 +142,7 @@ export default defineConfig(
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_$', ignoreRestSiblings: true },
       ],
-      // An async function without await turns what it throws into a rejection.
+      // `async` without `await` turns a thrown error into a rejection.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/switch-exhaustiveness-check': [
@@ -152,7 +152,7 @@ export default defineConfig(
       eqeqeq: 'error',
       'max-lines': ['error', { max: 400 }],
       'no-console': 'error',
-      // What tools print holds control characters, and compaction strips them.
+      // Tool output contains control characters, and compaction strips them.
       'no-control-regex': 'off',
       'no-restricted-syntax': ['error', ...NOWHERE],
       'no-warning-comments': [
@@ -187,7 +187,7 @@ export default defineConfig(
       'no-restricted-syntax': [
         'error',
         ...NOWHERE,
-        // The tokens, which the build makes.
+        // The generated token module.
         {
           selector: "ImportExpression[source.value!='./o200k-data.js']",
           message: SHARED_ONLY,
@@ -271,7 +271,7 @@ export default defineConfig(
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/no-empty-function': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
-      // Vitest types its matchers (expect.any and the like) so.
+      // Vitest types its matchers (`expect.any` etc.) as `any`.
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/only-throw-error': 'off',
       '@typescript-eslint/unbound-method': 'off',

@@ -1,5 +1,5 @@
-// How tests run. Files share a process per core, for starting one and loading the sources costs more than most of these files
-// take. Those listed get a process of their own: what kills threads or changes the process, and what replaces modules.
+// Test files share a process per core, because starting a process and loading the sources takes longer than most files. Files
+// that kill threads, modify the process or mock modules get a process of their own.
 
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
@@ -9,10 +9,10 @@ const ALONE = [
   'test/contracts/**/*.test.ts',
   'test/integration/{resident-sessions,worker-death}.test.ts',
   'test/main/offload/worker-pool*.test.ts',
-  // Changes the folder, the flags of the engine.
+  // Change the working directory or V8 flags.
   'test/attacks/{hostile-arguments,linear-time}.test.ts',
   'test/deploy/**/*.test.ts',
-  // Put something in place of a module.
+  // Mock a module.
   'test/gateway/engine/threaded-engine.test.ts',
   'test/main/added-rule.test.ts',
   'test/main/removal-log/new-folders.test.ts',
@@ -22,18 +22,18 @@ const ALONE = [
   'test/shared/density/index/windows-paths.test.ts',
 ];
 
-/** Where many files share a process, sources are used again after a while: they are not to be compiled anew for that. */
+/** With shared processes, sources are needed again later: keeps V8 from flushing their bytecode. */
 const KEEPS_CODE = ['--no-flush-bytecode'];
 
 /**
- * Most code of tests runs a few times: where a function has to run nine times as long before it is optimized, they take a sixth less of the
- * processor. Newer engines go by another measure.
+ * Most test code runs a few times. Optimizing a function nine times later saves a sixth of the CPU time. Node 22 and newer use
+ * another heuristic.
  */
 const OPTIMIZES_LATER = process.versions.node.startsWith('20.')
   ? ['--interrupt-budget=600000']
   : [];
 
-/** To end what hangs, in milliseconds: a machine that is busy may take its time, and whoever plays more cases than `npm test` does. */
+/** Milliseconds until a hanging test is ended; generous for busy machines, and for runs with more cases than `npm test` has. */
 const TIMEOUT = process.env['TEST_SCALE'] === undefined ? 180_000 : 900_000;
 
 const SHARED = {
@@ -41,7 +41,7 @@ const SHARED = {
   hookTimeout: TIMEOUT,
   expect: { poll: { timeout: 30_000 } },
   pool: 'forks' as const,
-  // What tests make is soon dead: with more room for what is young, they take a twentieth less of the processor.
+  // Tests create short-lived objects. A larger young generation saves a twentieth of the CPU time.
   execArgv: ['--max-semi-space-size=64'],
   setupFiles: ['test/support/seed.ts'],
 };
@@ -57,16 +57,16 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...ALONE],
           isolate: false,
-          // Those that race with deadlines run as a process of a user does.
+          // Not for the files above, which race with deadlines and must run like a user's process.
           execArgv: [...SHARED.execArgv, ...KEEPS_CODE, ...OPTIMIZES_LATER],
         },
       },
     ],
-    // What was compiled once is not compiled again, by whoever runs it: a tenth of the processor that the suite takes.
+    // Caches compiled modules across runs: saves a tenth of the CPU time.
     experimental: { fsModuleCache: true },
-    // One more than there are cores: a third of the time, each of them waits for threads, other processes or a timer.
+    // One more than cores, because a worker waits for threads, processes or timers a third of the time.
     maxWorkers: availableParallelism() + 1,
-    // Code that runs in real threads does not count; it is tested in-process as well.
+    // Code that runs in real threads is not counted; in-process tests cover it as well.
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text', 'html'] },
   },
 });

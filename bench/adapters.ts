@@ -1,5 +1,5 @@
-// One more message at the end of a long array, as SDKs hand it over before each call: what that costs the
-// main thread, held against reading the whole array once.
+// The main-thread cost of one more message at the end of a long array, as SDKs pass it before each call, relative to reading the
+// whole array once.
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { ModelMessage } from 'ai';
@@ -25,17 +25,17 @@ const TURNS = 30;
 const BETWEEN_TURNS_MS = 1;
 const GOAL_ENTRIES = 10_000;
 const GOAL_SHARE = 0.1;
-/** The same where all messages are other objects. */
+/** The same when every message is a new object. */
 const REBUILT_GOAL_SHARE = 0.3;
 
-/** One way in which an SDK hands over its messages. */
+/** How an SDK passes its messages. */
 interface HandOver<Message> {
   readonly name: string;
-  /** Reads all messages as entries, and returns how many entries these are. */
+  /** Reads all messages as entries. Returns their number. */
   readonly read: (messages: readonly Message[]) => number;
   readonly compactorOf: (compactor: Compactor) => MessageCompactor<Message>;
   readonly toMessage: (entry: IContent) => Message;
-  /** Whether the SDK builds all of them anew each time, so that they can be known by what they say alone. */
+  /** Whether the SDK rebuilds every message for each call, so that they can only be recognized by content. */
   readonly isRebuilt: boolean;
 }
 
@@ -100,7 +100,7 @@ async function measure<Message extends { readonly role: string }>(
       sent = await compact(given);
     }, BETWEEN_TURNS_MS);
     check(sent.at(-1)?.role === given.at(-1)?.role, 'the new message was not sent');
-    check(sent.length <= messages.length, 'messages were made up');
+    check(sent.length <= messages.length, 'messages were added');
     if (turn >= WARM_UP_TURNS) busyMs.push(time.busyMs);
   }
   check(compact.report().length === 1, 'a conversation was not recognized');
@@ -124,7 +124,7 @@ async function measure<Message extends { readonly role: string }>(
   };
 }
 
-/** Another object with the same strings in it, as SDKs make them. */
+/** A deep copy that shares the strings, as SDKs make them. */
 function rebuilt<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(rebuilt) as Value;
   if (typeof value !== 'object' || value === null) return value;

@@ -1,5 +1,5 @@
-// How long turns near the threshold wait when a model writes the summaries: it takes 20 seconds of a clock that goes on by
-// what a turn takes, so that nobody here has to wait for it.
+// How long turns near the threshold wait when a model writes the summaries. The model takes 20 seconds of a simulated clock,
+// which each turn advances, so the benchmark itself does not wait.
 
 import { createCompactor } from '../src/index.js';
 import type { Summarizer, SummarizerResponse } from '../src/index.js';
@@ -21,7 +21,10 @@ export async function measureAhead({ sizes }: ScopeContext): Promise<ScopeResult
   for (const entries of sizes) {
     const { waits, landings, thrownAway } = await playSessions(entries);
     const runs = waits.length;
-    check(landings.length > 0 && thrownAway <= landings.length, 'summaries land');
+    check(
+      landings.length > 0 && thrownAway <= landings.length,
+      'no summary landed, or too many were discarded',
+    );
     const sorted = waits.toSorted((a, b) => a - b);
     const p99 = sorted[Math.ceil(runs * 0.99) - 1] ?? NaN;
     const figures = { 'wait, median': median(waits), 'wait, p99': p99, landing: median(landings) };
@@ -35,15 +38,15 @@ export async function measureAhead({ sizes }: ScopeContext): Promise<ScopeResult
 }
 
 interface Waits {
-  /** Milliseconds of each preflight from the share on at which a summary is asked for. */
+  /** Milliseconds of each preflight, from the share at which a summary is requested. */
   readonly waits: readonly number[];
-  /** Those in which one landed. */
+  /** Milliseconds of the preflights in which a summary landed. */
   readonly landings: readonly number[];
   readonly thrownAway: number;
 }
 
 async function playSessions(entries: number): Promise<Waits> {
-  // The first one warms up.
+  // Warm-up.
   await playTurns(entries);
   const played: Waits[] = [];
   for (let session = 0; session < SESSIONS; session += 1) played.push(await playTurns(entries));
@@ -54,7 +57,7 @@ async function playSessions(entries: number): Promise<Waits> {
   };
 }
 
-/** A model on a clock of its own. */
+/** A model with a simulated clock. */
 class SlowModel implements Summarizer {
   readonly contextLimit = 1_000_000;
   #seconds = 0;
@@ -90,7 +93,7 @@ async function playTurns(entries: number): Promise<Waits> {
     contextLimit,
     workspaceRoot: '/w',
     summarizer: model,
-    // Benchmarks run on code that was compiled without it.
+    // Benchmarks are compiled without the prompts.
     promptDirectory: 'src/main/prompts',
     settings: { 'compression.strategy': 'middle-out' },
   });
@@ -101,7 +104,7 @@ async function playTurns(entries: number): Promise<Waits> {
   for (let turn = 0; turn < TURNS; turn += 1) {
     const start = turn * ENTRIES_PER_TURN;
     session.history.addAll(following.slice(start, start + ENTRIES_PER_TURN));
-    // The model that the agent talks to takes far longer than counting does.
+    // The agent's model takes far longer than counting, so counts are always there by the next turn.
     await session.history.waitForTokenUpdates();
     const isNear = session.contextUsage().tokens >= 0.7 * contextLimit;
     const startedAt = performance.now();

@@ -1,5 +1,5 @@
-// Plays all recorded sessions of some folders against providers that bind reasoning to what stands before it, by the rules of Claude 5.x and
-// of GPT-6.2, through the real SDKs: `npm run bound-reasoning -- <file or folder>...`. Fails when a request is refused or reasoning dropped.
+// Plays recorded sessions against providers that bind reasoning to its prefix, by the rules of Claude 5.x and of GPT-6.2, through
+// the real SDKs: `npm run bound-reasoning -- <file or folder>...`. Fails when a request is refused or reasoning dropped.
 
 import { CtxfoldError } from '../src/index.js';
 import type { IContent } from '../src/index.js';

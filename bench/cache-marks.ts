@@ -1,5 +1,6 @@
-// What the mark in front of an edit is worth where the provider caches at marks, as Anthropic does: `npm run cache-marks -- <file or folder>...`.
-// Plays recorded sessions as an agent that marks its system text and the last two messages of the user, with the defaults.
+// What the cache mark before an edit saves with providers that cache at marks, such as Anthropic: `npm run cache-marks -- <file
+// or folder>...`. Plays recorded sessions with the defaults, as an agent that marks its system prompt and the last two user
+// messages.
 
 import { compactingFetch, messageCompactor } from '../src/anthropic.js';
 import { isAnswer } from '../src/cli/replay/session-player.js';
@@ -18,11 +19,11 @@ type Body = Readonly<Record<string, unknown>> & { readonly messages: readonly Me
 
 const MODEL = 'claude-sonnet-4-6';
 const MARK = { cache_control: { type: 'ephemeral' } };
-/** As long as that of a small agent. */
+/** As long as the prompt of a small agent. */
 const SYSTEM = [{ type: 'text', text: 'Be careful. '.repeat(1_500), ...MARK }];
 const ROUTE = SDK_ROUTES.find(({ name }) => name === 'ctxfold/anthropic')!;
 
-/** By name, ways from what an agent would send to what is sent. */
+/** By name: how a request is transformed before it is sent. */
 const WAYS: Readonly<Record<string, (compactor: Compactor) => (body: Body) => Promise<Body>>> = {
   'as given': () => (body) => Promise.resolve(body),
   'with the mark': (compactor) => {
@@ -73,7 +74,7 @@ for (const [way, { sum, ideal, dearest }] of Object.entries(costs)) {
   );
 }
 
-/** Plays the model calls of a session; resolves to what their input costs, and what it would if all prefixes were cached. */
+/** Plays the model calls of a session. Resolves to the price of their input, and its price if every shared prefix were cached. */
 async function costOf(
   { transcript }: RecordedSession,
   way: string,
@@ -92,7 +93,7 @@ async function costOf(
     const written = ROUTE.write(entry) as Message | undefined;
     const last = messages.at(-1);
     if (written === undefined) continue;
-    // The roles of messages take turns.
+    // Roles must alternate.
     if (last !== undefined && last['role'] === written['role'])
       messages.splice(-1, 1, { ...last, content: [...last.content, ...written.content] });
     else messages.push(written);
@@ -100,7 +101,7 @@ async function costOf(
   return { dollars: provider!.dollars, idealDollars: ideal!.dollars };
 }
 
-/** The messages with marks on the last two of the user. */
+/** The messages with cache marks on the last two user messages. */
 function marked(messages: readonly Message[]): readonly Message[] {
   const users = messages.filter(({ role }) => role === 'user').slice(-2);
   return messages.map((message) => {

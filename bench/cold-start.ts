@@ -1,6 +1,5 @@
-// The first pass of the first session of a compactor, with the start of its thread, against an empty
-// task in a plain pool; and the command line against a Node that does nothing. Each start in a process
-// of its own.
+// The first pass of a compactor's first session, including thread start, against an empty task in a plain pool; and the command
+// line against an empty Node program. Each start runs in a process of its own.
 
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,11 +15,11 @@ const EMPTY: ColdStart = 'empty task';
 const PASS: ColdStart = 'first pass';
 const STARTS: readonly ColdStart[] = [EMPTY, PASS, 'first pass and count'];
 
-/** The command as it is shipped: the benchmarks run after a build. */
+/** The command as shipped; benchmarks run after a build. */
 const COMMAND = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const IDLE = 'node without a program';
 const HELP = 'command line, --help';
-/** What Node is given, and a word that it then prints. */
+/** Node's arguments, and a word that it then prints. */
 const COMMANDS: ReadonlyMap<string, { readonly args: readonly string[]; readonly prints: string }> =
   new Map([
     [IDLE, { args: ['-e', '0'], prints: '' }],
@@ -32,10 +31,10 @@ const COMMANDS: ReadonlyMap<string, { readonly args: readonly string[]; readonly
   ]);
 const COMMAND_RUNS = 15;
 
-/** The figures stand in the column of the shortest histories, whatever the lengths that are asked for. */
+/** Reported in the column of the shortest histories, whatever sizes are requested. */
 export async function measureColdStart({ sizes }: ScopeContext): Promise<ScopeResult> {
   const times = new Map<ColdStart, number[]>(STARTS.map((start) => [start, []]));
-  // By turns, so that what else the machine does falls on all of them.
+  // Runs alternate, so that other load affects all of them.
   for (let run = 0; run < RUNS; run += 1) {
     for (const start of STARTS) times.get(start)?.push(await timeStart(start));
   }
@@ -60,7 +59,7 @@ export async function measureColdStart({ sizes }: ScopeContext): Promise<ScopeRe
   };
 }
 
-/** By turns as well. */
+/** Runs alternate here too. */
 function timeCommands(): ReadonlyMap<string, readonly number[]> {
   const times = new Map<string, number[]>([...COMMANDS.keys()].map((name) => [name, []]));
   for (let run = 0; run < COMMAND_RUNS; run += 1) {
@@ -77,7 +76,7 @@ function timeCommands(): ReadonlyMap<string, readonly number[]> {
 async function timeStart(start: ColdStart): Promise<number> {
   const child = fork(new URL('./support/cold-start-entry.js', import.meta.url), [start]);
   const leaving = once(child, 'exit').then(([code]) => {
-    throw new Error(`A process that starts a thread left with code ${String(code)}.`);
+    throw new Error(`A process that starts a thread exited with code ${String(code)}.`);
   });
   const [wallMs] = (await Promise.race([once(child, 'message'), leaving])) as [number];
   await leaving.catch(() => undefined);

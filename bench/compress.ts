@@ -1,4 +1,4 @@
-// A whole compression by high-density that has to truncate, on a history whose entries are counted.
+// A whole high-density compression that has to truncate, on a history with token counts.
 
 import { findViolations } from '../src/validate.js';
 import { HighDensityStrategy } from '../src/strategies.js';
@@ -14,7 +14,7 @@ import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/mea
 import { historyOf, runsFor } from './support/sessions.js';
 import { median } from './support/timing.js';
 
-/** Of all tokens: summaries alone leave about a quarter. */
+/** Share of all tokens. Summaries alone leave about a quarter. */
 const CONTEXT_SHARE = 0.2;
 
 export async function measureCompress({ sizes, cloneMs }: ScopeContext): Promise<ScopeResult> {
@@ -42,7 +42,7 @@ export async function measureCompress({ sizes, cloneMs }: ScopeContext): Promise
   return { measurements, goals };
 }
 
-/** What summaries weigh is estimated here; a session counts them in a worker. */
+/** Summaries are estimated here; a session counts them in a worker. */
 async function openContext(entries: readonly IContent[]): Promise<CompressionContext> {
   const history = new HistoryService();
   history.addAll(entries);
@@ -70,7 +70,7 @@ async function checkCompressed(
   const target = compressionTarget(runtimeContext.ephemerals);
   check(findViolations(newHistory, history).length === 0, 'the compressed history is not valid');
   check((await context.estimateTokens(newHistory)) <= target, 'the target was not reached');
-  check(newHistory.at(-1) === history.at(-1), 'the tail is another one');
+  check(newHistory.at(-1) === history.at(-1), 'the last entry differs');
   const humans = history.filter(({ speaker }) => speaker === 'human').length;
   const left = newHistory.filter(({ speaker }) => speaker === 'human').length;
   check(left === humans || newHistory.length < history.length / 2, 'human entries left too early');

@@ -1,5 +1,5 @@
-// Counting tokens: a whole history in the pool, after a turn the new entries alone, hostile text, and against the counters
-// of the registry.
+// Counting tokens: a whole history in the pool, only the new entries after a turn, hostile text, and the counters from the
+// registry.
 
 import { HistoryService } from '../src/index.js';
 import type { IContent } from '../src/index.js';
@@ -17,7 +17,7 @@ import { median } from './support/timing.js';
 
 const ENTRIES_PER_TURN = 5;
 const TURNS = 40;
-/** Every so many entries one is counted inline as well. */
+/** One entry in this many is also counted inline. */
 const CHECKED = 97;
 const TURN_BUSY = 'count after a turn of 5, busy';
 
@@ -49,7 +49,7 @@ export async function measureCounting({ sizes }: ScopeContext): Promise<ScopeRes
       add('count a whole history, wall', wallMs, 'ms', 1);
       add('count a whole history, busy', busyMs, 'ms', 1);
       add('count a whole history, speed', megabytesOf(whole) / (wallMs / 1_000), 'MB/s', 1);
-      check(sum(asked) === entries, 'an entry was not counted once');
+      check(sum(asked) === entries, 'some entries were not counted exactly once');
 
       asked.length = 0;
       const busy: number[] = [];
@@ -95,7 +95,7 @@ function goalsOf(
   ];
 }
 
-/** The total is the sum of what each entry counts, and a sample counts the same inline. */
+/** Checks that the total is the sum of the entries' counts, and that a sample counts the same inline. */
 async function checkTotals(history: HistoryService): Promise<void> {
   const entries = history.getAll();
   const counts = await history.countEach(entries);
@@ -104,7 +104,7 @@ async function checkTotals(history: HistoryService): Promise<void> {
   const sample: IContent[] = entries.filter(isSampled);
   const inline = await new InlineOffload().countTokens(sample);
   const same = counts.filter(isSampled).every((count, at) => count === inline[at]);
-  check(same, 'the worker counts something else');
+  check(same, 'the worker counts differently');
 }
 
 function sum(values: readonly number[]): number {

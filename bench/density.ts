@@ -1,4 +1,4 @@
-// One density pass on the calling thread, warm (back to back) and cold (as when seconds lie between).
+// One density pass on the calling thread: warm (back to back) and cold (as after seconds of other work).
 
 import { applyDensityResult, isEmptyDensityResult, optimize } from '../src/density.js';
 import { findViolations } from '../src/validate.js';
@@ -14,7 +14,7 @@ import { medianMs } from './support/timing.js';
 const COLD = 'optimize, cold';
 const WARM = 'optimize, warm';
 
-/** The naive pass takes time quadratic in this. */
+/** The naive pass takes quadratic time. */
 const ENTRIES_CHECKED_NAIVELY = 1_000;
 
 export function measureDensity({ sizes, cloneMs }: ScopeContext): ScopeResult {
@@ -24,11 +24,14 @@ export function measureDensity({ sizes, cloneMs }: ScopeContext): ScopeResult {
     checkPass(history);
     const expected = optimize(history, CONFIG).metadata;
     for (const isCold of [false, true]) {
-      // Touching all that memory takes ten times as long as a pass.
+      // Emptying the caches takes ten times as long as a pass.
       const runs = runsFor(entries, isCold ? 15 : 40);
       const value = medianMs({ runs, isCold, prepare: () => history }, (input) => {
         const { metadata } = optimize(input, CONFIG);
-        check(metadata.readWritePairsPruned === expected.readWritePairsPruned, 'another pass');
+        check(
+          metadata.readWritePairsPruned === expected.readWritePairsPruned,
+          'a repeated pass had another result',
+        );
       });
       const name = isCold ? COLD : WARM;
       measurements.push({ scope: 'density', name, entries, value, unit: 'ms', runs });

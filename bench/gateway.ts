@@ -1,5 +1,5 @@
-// What a gateway adds to requests on their way, against a plain pass-through of the same server: time to the first byte,
-// how long its event loop stands still, 200 streams at a time, and memory.
+// What a gateway adds to requests, against a plain pass-through of the same server: time to first byte, event loop pauses, 200
+// concurrent streams, and memory.
 
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -39,7 +39,7 @@ interface Gateway {
   readonly close: () => Promise<void>;
 }
 
-/** The figures stand in the column of the shortest histories, whatever the lengths that are asked for. */
+/** Reported in the column of the shortest histories, whatever sizes are requested. */
 export async function measureGateway({ sizes }: ScopeContext): Promise<ScopeResult> {
   const upstream = await startUpstream();
   const upstreamUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
@@ -75,8 +75,7 @@ async function measureFirstByte(
     const talk = new Talk(megabytes * MEGABYTE, `${mode} ${size}`);
     await post(gateway.url + MESSAGES, talk.body());
     await post(gateway.url + PASS, talk.body());
-    // What the first sight of a conversation has set going is to be over.
-    // A call that was not waited for is told of by the next one.
+    // Wait until the work started by the conversation's first request is done: the request after a background call reports it.
     while (!(await isKnown(gateway, talk))) await post(gateway.url + MESSAGES, talk.body());
     await gateway.vitals();
     const times = { plain: [] as number[], known: [] as number[] };
@@ -87,7 +86,7 @@ async function measureFirstByte(
       times.plain.push(await post(gateway.url + PASS, body));
       await gateway.vitals();
       times.known.push(await post(gateway.url + MESSAGES, body));
-      // Also what is worked out beside a request that has been answered.
+      // Includes work that continues after the response.
       await new Promise((resolve) => setTimeout(resolve, 50));
       blocks.push((await gateway.vitals()).longestPauseMs);
     }
@@ -183,7 +182,7 @@ async function measureMemory(
   }
 }
 
-/** A conversation of the Messages API that grows. */
+/** A growing conversation of the Messages API. */
 class Talk {
   readonly #parts: string[] = [];
   #steps = 0;
@@ -194,7 +193,7 @@ class Talk {
     while (length < bytes) length += this.goOn();
   }
 
-  /** Adds a call of a tool with its result; returns how much longer that is. */
+  /** Adds a tool call with its result. Returns the added bytes. */
   goOn(): number {
     const id = `call_${(this.#steps += 1)}`;
     const isWrite = this.#steps % 5 === 0;
@@ -227,7 +226,7 @@ class Talk {
 
 const AGENT = new Agent({ keepAlive: true });
 
-/** Milliseconds until the head of the answer, or until all of it. */
+/** Milliseconds until the response headers, or until its end. */
 async function post(url: string, body: Buffer, toItsEnd: boolean = false): Promise<number> {
   const start = performance.now();
   const asked = request(url, {
@@ -246,7 +245,7 @@ async function post(url: string, body: Buffer, toItsEnd: boolean = false): Promi
   return toItsEnd ? performance.now() - start : headMs;
 }
 
-/** Whether the gateway has taken a conversation up. */
+/** Whether the gateway tracks a conversation. */
 async function isKnown({ url }: Gateway, { messages }: Talk): Promise<boolean> {
   const answer = await fetch(`${url}/ctxfold/state`);
   const { conversations } = (await answer.json()) as {
@@ -255,7 +254,7 @@ async function isKnown({ url }: Gateway, { messages }: Talk): Promise<boolean> {
   return conversations.some(({ line }) => line.givenMessages === messages);
 }
 
-/** Answers once a body is there; streams where that is asked for. */
+/** Responds once it has the body; streams on request. */
 async function startUpstream(): Promise<Server> {
   const server = createServer((asked, answer) => {
     asked.resume();
@@ -269,7 +268,7 @@ async function startUpstream(): Promise<Server> {
           `data: {"type":"content_block_delta","delta":{"text":"${'x'.repeat(150)}"}}\n\n`,
         );
         left -= 1;
-        // As a model writes: no stream is there at once.
+        // Spread over time, as a model writes.
         if (left > 0) setTimeout(next, CHUNK_MS);
         else answer.end();
       };

@@ -1,4 +1,4 @@
-// What stays in memory on the main thread after windows and compressions: no second copy of the history.
+// Memory that stays in use on the main thread after preflights and compressions: must not include a second copy of the history.
 
 import { createCompactor } from '../src/index.js';
 import type { IContent } from '../src/index.js';

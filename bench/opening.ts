@@ -1,5 +1,5 @@
-// A history that is restored: for how long the turn's thread is busy with it, held against one post of the same history, and how
-// long it takes until every entry is counted, held against a count inline. Busy is processor time where that is told.
+// Restoring a history: how long it keeps the main thread busy, relative to one post of the history; and how long until every
+// entry is counted, relative to counting inline. Busy is CPU time where the system reports it.
 
 import { MessageChannel } from 'node:worker_threads';
 import { createCompactor } from '../src/index.js';
@@ -17,11 +17,11 @@ import { median } from './support/timing.js';
 import { checkNoFailures } from './support/turns.js';
 
 const SCOPE = 'opening';
-/** Long enough for the ratios to say something. */
+/** Shorter histories give no meaningful ratios. */
 const MIN_GOAL_ENTRIES = 10_000;
-/** A session that has the threads start. */
+/** A session that starts the threads. */
 const FIRST_ENTRIES = 512;
-/** They count one history together. */
+/** The threads count one history together. */
 const THREADS = 2;
 const BUSY_GOAL = 2;
 const WALL_GOAL = 0.55;
@@ -46,7 +46,7 @@ export async function measureOpening({ sizes }: ScopeContext): Promise<ScopeResu
     const wall: number[] = [];
     const all: number[] = [];
     const parts: number[] = [];
-    // By turns, for other programs come and go. The first run has the threads start, and the compiler see everything.
+    // Runs alternate, because other programs come and go. The first run starts the threads and warms up the compiler.
     for (let run = 0; run <= runs; run += 1) {
       const { busyMs: postMs } = await timeThreadAlone(() => Promise.resolve(post(history)));
       const { busyMs: partsMs } = await timeThreadAlone(() => Promise.resolve(takeApart(history)));
@@ -55,7 +55,7 @@ export async function measureOpening({ sizes }: ScopeContext): Promise<ScopeResu
         expected = await inline.countTokens(history);
       });
       let total = 0;
-      // One of its own each time, for a session that was closed is gone on with. All of its threads have counted by then.
+      // A compactor per run, because reopening a closed session resumes it. All of its threads have counted by then.
       await using compactor = createCompactor(options);
       for (let thread = 0; thread < compactor.status().threads; thread += 1) {
         await openSession(compactor, history.slice(0, FIRST_ENTRIES));
@@ -91,7 +91,7 @@ export async function measureOpening({ sizes }: ScopeContext): Promise<ScopeResu
     const busyMs = add('opening, busy', busy);
     add('checking, bytes and ledger by themselves, busy', parts);
     const wallMs = add('opening until all is counted, wall', wall);
-    // With so many cores, the clock cannot show less than a share of it.
+    // With several cores, wall time cannot be below a share of this.
     add('opening until all is counted, processor time of all threads', all);
     if (entries < MIN_GOAL_ENTRIES) continue;
     const size = entries.toLocaleString('en');
@@ -107,21 +107,21 @@ export async function measureOpening({ sizes }: ScopeContext): Promise<ScopeResu
   return { measurements, goals };
 }
 
-/** Resolves to the tokens of the history once it is counted. */
+/** Resolves to the history's tokens once all are counted. */
 async function openSession(compactor: Compactor, history: readonly IContent[]): Promise<number> {
   const session = await compactor.createSession({ history });
   await session.history.waitForTokenUpdates();
   return session.history.getTotalTokens();
 }
 
-/** What no opening can go below that checks entries, hands their texts over and knows how many tokens there are. */
+/** The lower bound of any opening that checks entries, transfers their texts and keeps the token counts. */
 function takeApart(history: readonly IContent[]): void {
   history.forEach((entry, at) => {
     assertIngestible(entry, at);
   });
   for (let at = 0; at < history.length; at += MAX_BATCH_ENTRIES) {
     const packed = packEntries(history.slice(at, at + MAX_BATCH_ENTRIES));
-    check(packed !== undefined, 'entries that bytes cannot say');
+    check(packed !== undefined, 'some entries cannot be packed');
     releasePacked(packed);
   }
   const ledger = new TokenLedger(
@@ -129,11 +129,11 @@ function takeApart(history: readonly IContent[]): void {
     () => undefined,
   );
   ledger.add(history);
-  check(ledger.total > 0, 'a history without tokens');
+  check(ledger.total > 0, 'the history has no tokens');
   ledger.clear();
 }
 
-/** Each post gets a channel of its own: what nobody reads would pile up in a shared one. */
+/** One channel per post: unread messages would pile up in a shared one. */
 function post(history: unknown): void {
   const { port1, port2 } = new MessageChannel();
   port1.postMessage(history);

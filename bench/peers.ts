@@ -1,5 +1,5 @@
-// What a user would pick instead of ctxfold, on the same histories in the same run: what a turn costs,
-// how that grows with the history, and what it reclaims.
+// The alternatives to ctxfold on the same histories in the same run: the cost of a turn, its growth with the history, and the
+// tokens reclaimed.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -31,8 +31,8 @@ const PEERS: readonly Peer[] = [
 ];
 
 /**
- * What the first turn on a history may take, and all later ones together. A tool whose first turn
- * takes longer is not tried on longer histories.
+ * Limit for the first turn on a history, and for all later ones together. A tool whose first turn exceeds it is not tried on
+ * longer histories.
  */
 const BUDGET_MS = 20_000;
 const ENTRIES_PER_TURN = 5;
@@ -64,7 +64,7 @@ export async function measurePeers({ sizes }: ScopeContext): Promise<ScopeResult
   return { measurements: [], goals: [], peers };
 }
 
-/** Otherwise whoever comes first would pay for compiling what others use as well. */
+/** Otherwise the first peer would pay for compiling shared code. */
 async function warmUp(peer: Peer): Promise<void> {
   const budget = new PeerBudget(BUDGET_MS);
   const session = await peer.open([...historyOf(WARM_UP_ENTRIES)], budget);
@@ -77,9 +77,9 @@ async function warmUp(peer: Peer): Promise<void> {
   }
 }
 
-/** What the first turn must leave: set by the first peer that makes the documented pass. */
+/** What the first turn must leave, as set by the first peer that makes the documented pass. */
 interface Expected {
-  /** Of the history and its first turn before any edit. */
+  /** Tokens of the history and its first turn before any edit. */
   readonly tokens: number;
   history?: readonly IContent[];
 }
@@ -95,7 +95,7 @@ async function measurePeer(
   const budget = new PeerBudget(BUDGET_MS);
   const session = await peer.open([...historyOf(entries)], budget);
   try {
-    // What the tool before and the conversions left behind is not to be charged to this one.
+    // Garbage of the previous tool and of the conversions must not be charged to this one.
     collectGarbage();
     const first = await timeTurn(session, budget, addedIn(entries, 0));
     if (first === undefined) return { run: undefined, isOverBudget: true };
@@ -123,7 +123,7 @@ async function measurePeer(
   }
 }
 
-/** Returns `undefined` when the turn was stopped because it took too long. */
+/** Returns `undefined` when the turn was stopped after its time limit. */
 async function timeTurn(
   session: PeerSession,
   budget: PeerBudget,
@@ -142,7 +142,7 @@ function addedIn(entries: number, turn: number): readonly IContent[] {
   return followingOf(entries).slice(turn * ENTRIES_PER_TURN, (turn + 1) * ENTRIES_PER_TURN);
 }
 
-/** Holds what the first turn left against the other tools and the exact counter; returns its tokens. */
+/** Checks the result of the first turn against the other tools and the exact counter. Returns its tokens. */
 async function checkFirstTurn(
   peer: Peer,
   session: PeerSession,

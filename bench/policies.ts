@@ -1,4 +1,4 @@
-// Turns of sessions that hold what they find stale, by policy: what a turn holds grows with the history, what it costs must not.
+// Turns of sessions that hold back edits, by policy: what is held grows with the history, but the cost of a turn must not.
 
 import { createCompactor } from '../src/index.js';
 import type { IContent, Session, SessionOptions } from '../src/index.js';
@@ -13,13 +13,13 @@ import { checkNoFailures, ENTRIES_PER_TURN } from './support/turns.js';
 const SCOPE = 'policies';
 const WARM_UP_TURNS = 20;
 const TURNS = 40;
-/** The plan of what is held still crosses to the calling thread, and is checked there. */
+/** The plan of held edits still crosses to the main thread, which checks it. */
 const MAX_GROWTH = 2;
 
 interface Play {
   readonly name: string;
   readonly options: SessionOptions;
-  /** Whether each answer of the model has reasoning. */
+  /** Whether each answer includes reasoning. */
   readonly reasons?: boolean;
   /** Called after each turn. */
   readonly after?: (session: Session) => void;

@@ -1,5 +1,4 @@
-// What a resident history adds to the memory of a process at its peak, beside what snapshots do, and
-// what a worker keeps per session.
+// What a resident history adds to the peak memory of a process, compared with snapshots, and what a worker keeps per session.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,14 +14,14 @@ import { CONFIG, followingOf, historyOf, megabytesOf } from './support/sessions.
 import { usedMegabytes } from './support/used-megabytes.js';
 
 const SCOPE = 'resident-memory';
-/** Below it, what threads need by themselves is all that can be seen. */
+/** Below this length, the memory of the threads themselves dominates. */
 const MIN_PEAK_ENTRIES = 10_000;
 const PEAK_GOAL_ENTRIES = 100_000;
-/** Entries that cross to a child in one message. */
+/** Entries sent to a child process per message. */
 const ENTRIES_PER_MESSAGE = 1_000;
 const FOLLOWING_ENTRIES = 50;
 const SHORT_SESSIONS = 1_000;
-/** Short histories are kept so often that together they have this many entries. */
+/** Short histories are kept several times, to reach this many entries in total. */
 const KEPT_ENTRIES = 20_000;
 
 export async function measureResidentMemory({ sizes }: ScopeContext): Promise<ScopeResult> {
@@ -58,7 +57,7 @@ export async function measureResidentMemory({ sizes }: ScopeContext): Promise<Sc
   return { measurements, goals };
 }
 
-/** The same over many short sessions, each with a part of the history. */
+/** The same for many short sessions, each with a part of the history. */
 async function measureShortSessions(
   history: readonly IContent[],
   add: (name: string, value: number) => void,
@@ -77,31 +76,31 @@ async function measureShortSessions(
   });
 }
 
-/** Megabytes that a worker keeps for a session, found on this thread with copies as a thread gets them. */
+/** Megabytes that a worker keeps for a session, measured on this thread with copies as a thread receives them. */
 async function keptPerSession(history: readonly IContent[]): Promise<number> {
   const sessions = Math.max(1, Math.round(KEPT_ENTRIES / history.length));
-  // One is made first: the compiler's memory is none of a session's.
+  // The first one is not measured, because it includes memory of the compiler.
   const kept: ResidentHistory[] = [residentOf(history.slice(0, 1_000))];
   const before = await usedMegabytes();
   for (let session = 0; session < sessions; session += 1) kept.push(residentOf(history));
   const after = await usedMegabytes();
-  // Asked only now, so that all of them have been held until here.
+  // Also keeps all of them alive until here.
   const base = { revision: 0, length: history.length };
   const expected = planWithTexts(history, CONFIG).plan;
   for (const resident of kept.slice(1)) {
     const { plan } = resident.plan(base, CONFIG);
-    check(plan.length === expected.length, 'a kept history plans something else');
+    check(plan.length === expected.length, 'the plan of a kept history differs');
   }
   return (after - before) / sessions;
 }
 
 function residentOf(history: readonly IContent[]): ResidentHistory {
   const agent = indexedAgentOf(CONFIG);
-  // What is counted is of the same size, however it is counted.
+  // The size of the counts does not depend on the counter.
   const resident = new ResidentHistory({ agent, countsTokens: true }, ({ length }) => length);
   const base = { revision: 0, length: history.length };
   const state = { base, entries: history, countedTokens: () => undefined };
-  const queue = new DeltaQueue(state, history.length, true);
+  const queue = new DeltaQueue(state, history.length);
   for (let parcel = queue.take(); parcel !== undefined; parcel = queue.take()) {
     resident.receive(structuredClone(parcel.delta));
   }
@@ -122,7 +121,7 @@ async function peaksOf(
   return { resident, snapshot };
 }
 
-/** Lets a process of its own open the history and play turns on it: what was before leaves no trace there. */
+/** Opens the history and plays turns on it in a fresh process, which no earlier work has affected. */
 async function peakOf(
   mode: PeakMode,
   history: readonly IContent[],
@@ -143,7 +142,7 @@ async function peakOf(
     await send({ kind: 'take', entries: history.slice(start, start + ENTRIES_PER_MESSAGE) });
   }
   const leaving = once(child, 'exit').then(([code]) => {
-    throw new Error(`The process that measures memory left with code ${String(code)}.`);
+    throw new Error(`The process that measures memory exited with code ${String(code)}.`);
   });
   const report = once(child, 'message') as Promise<[PeakReport]>;
   await send({ kind: 'play', mode, sessions, following: following.slice(0, FOLLOWING_ENTRIES) });

@@ -1,5 +1,4 @@
-// A thousand sessions whose histories live on two threads: what a turn of one of them costs, against
-// a session that is alone.
+// A thousand sessions with resident histories on two threads: the cost of a turn, against that of a single session.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCompactor } from '../src/index.js';
@@ -20,13 +19,13 @@ const SESSIONS = 1_000;
 const ENTRIES = 1_000;
 const THREADS = 2;
 const WARM_UP_TURNS = 30;
-/** Each of them is one of another session. */
+/** Each turn is in another session. */
 const TURNS = 100;
-/** Every so many sessions the history that is left is checked. */
+/** The resulting history of one session in this many is checked. */
 const CHECKED = 37;
 const QUIET_MS = 200;
 
-/** Always of sessions of 1,000 entries, whatever the lengths that are asked for. */
+/** Always with sessions of 1,000 entries, whatever sizes are requested. */
 export async function measureResidentSessions(): Promise<ScopeResult> {
   const history = historyOf(ENTRIES);
   const following = followingOf(ENTRIES);
@@ -49,7 +48,7 @@ export async function measureResidentSessions(): Promise<ScopeResult> {
   };
 }
 
-/** Turns that go around among the sessions. Counts are estimates: counting two gigabytes is another matter. */
+/** Turns that rotate through the sessions. Token counts are estimates, because counting two gigabytes is not the subject. */
 async function measureTurns(
   sessions: number,
   history: readonly IContent[],
@@ -96,7 +95,7 @@ interface Opened {
   readonly player: TurnPlayer;
 }
 
-/** A short while in which threads finished nothing more. */
+/** Waits until the threads have finished nothing more for a short while. */
 async function quiet(compactor: Compactor): Promise<void> {
   for (let tasks = -1; tasks !== compactor.stats().workerTasks;) {
     tasks = compactor.stats().workerTasks;

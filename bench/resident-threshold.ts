@@ -1,5 +1,5 @@
-// From which length on a turn costs less when the history lives in a worker: turns of short histories,
-// by where their passes run and with counts or without.
+// The length from which a resident history makes turns cheaper: turns of short histories, by where their passes run, with and
+// without token counts.
 
 import { createCompactor } from '../src/index.js';
 import type { Compactor, CompactorOptions, IContent } from '../src/index.js';
@@ -9,11 +9,11 @@ import { ENDLESS_CONTEXT, followingOf, historyOf } from './support/sessions.js';
 import { median } from './support/timing.js';
 import { checkNoFailures, EDITS_EVERY_TURN, timeTurn, TurnPlayer } from './support/turns.js';
 
-/** Longer ones are beyond any threshold. */
+/** Any threshold is below this. */
 const MAX_ENTRIES = 2_048;
-/** The compiler has seen everything by then. */
+/** Enough to compile the code. */
 const WARM_UP_TURNS = 20;
-/** A session plays few turns, or a short history would not be short for long. */
+/** Sessions are short, because their histories must stay short. */
 const SESSIONS = 6;
 const TURNS_PER_SESSION = 4;
 
@@ -29,7 +29,7 @@ const WAYS: readonly Way[] = [
   { name: 'resident, with counts', options: { offload: 'resident' } },
 ];
 
-/** Measures the lengths up to 2,048 of those that are asked for. */
+/** Measures the requested lengths up to 2,048. */
 export async function measureResidentThreshold({ sizes }: ScopeContext): Promise<ScopeResult> {
   const measurements: Measurement[] = [];
   const left = new Map<number, readonly IContent[]>();
@@ -60,7 +60,7 @@ export async function measureResidentThreshold({ sizes }: ScopeContext): Promise
   return { measurements, goals: [] };
 }
 
-/** Plays a session, adds to the times of its turns, and returns the history that is left. */
+/** Plays a session, records the times of its turns, and returns the resulting history. */
 async function playSession(
   compactor: Compactor,
   entries: number,

@@ -1,5 +1,5 @@
-// Turns of a session whose history lives in a worker: what they cost the main thread, how long their
-// windows last, and how long the event loop stands still while a history moves in.
+// Turns of a session with a resident history: main-thread cost, duration of preflights, and event loop pauses while a history is
+// transferred.
 
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,19 +24,19 @@ import {
 } from './support/turns.js';
 
 const SCOPE = 'resident';
-/** The compiler has seen everything by then. */
+/** Enough to compile the code. */
 const WARM_UP_TURNS = 100;
 const TURNS = 100;
-/** Between turns that run back to back, as the clones do that they are held against. */
+/** Between back-to-back turns, as between the clones that they are compared with. */
 const BETWEEN_TURNS_MS = 1;
 const TURNS_APART = 25;
-/** The first of a process loads code; the median leaves it out. */
+/** The median excludes the first, which loads code. */
 const OPENINGS = 3;
 const WAITS_ALONE = 25;
 const WINDOWS_AT_ONCE = 25;
-/** Longer than what a turn sets off, also where the history is long. */
+/** Longer than the work that a turn triggers, even with a long history. */
 const REST_MS = 20;
-/** As many as a 99th percentile needs. */
+/** Enough for a 99th percentile. */
 const WINDOWS_LATER = 200;
 const LATER_MS = 50;
 
@@ -50,11 +50,11 @@ const AT_ONCE = 'window, entry just now, wall';
 const LATER = `window, entry ${LATER_MS} ms ago, wall`;
 const LATER_P99 = `${LATER}, p99`;
 const OPENING = 'opening, longest pause';
-/** What the system does to any thread that shares its cores with as many busy ones. */
+/** What the system imposes on any thread that shares its cores with as many busy threads. */
 const OPENING_FLOOR = 'longest pause of an idle loop beside busy threads';
 const RECOUNT = 'full recount inline, wall';
 
-/** The goals that are ratios to one clone hold for this length, those of long histories for the other. */
+/** The goals relative to one clone apply at this length, those of long histories at the other. */
 const CLONE_GOAL_ENTRIES = 10_000;
 const LONG_GOAL_ENTRIES = 100_000;
 
@@ -105,7 +105,7 @@ export async function measureResident({ sizes, cloneMs }: ScopeContext): Promise
   return { measurements, goals: goalsOf(measurements, sizes, cloneMs) };
 }
 
-/** A thread that is busy for as many milliseconds as it is told, and then answers. */
+/** A thread that is busy for the requested milliseconds and then replies. */
 const BUSY_THREAD = `
   const { parentPort } = require('node:worker_threads');
   parentPort.on('message', (milliseconds) => {
@@ -115,7 +115,7 @@ const BUSY_THREAD = `
   });
 `;
 
-/** The longest pause of an event loop that has nothing to do, while this many threads are busy. */
+/** The longest pause of an idle event loop while this many threads are busy. */
 async function idlePauseMs(threads: number, milliseconds: number): Promise<number> {
   const workers = Array.from({ length: threads }, () => new Worker(BUSY_THREAD, { eval: true }));
   await Promise.all(workers.map((worker) => once(worker, 'online')));
@@ -131,7 +131,7 @@ async function idlePauseMs(threads: number, milliseconds: number): Promise<numbe
   return pauseMs;
 }
 
-/** Resolves once the history is there and counted. */
+/** Resolves once the history is transferred and counted. */
 async function openSession(compactor: Compactor, history: readonly IContent[]): Promise<Session> {
   const session = await compactor.createSession({ history, ...EDITS_EVERY_TURN });
   await session.history.waitForTokenUpdates();
@@ -177,7 +177,7 @@ async function measureTurns(player: TurnPlayer, add: AddMeasurement): Promise<vo
   add(WAITING, median(waiting), WAITS_ALONE);
 }
 
-/** What a turn takes that has nothing to decide: entries are checked and posted, and their counts arrive. */
+/** The cost of a turn without a decision: checks and posts entries, receives their counts. */
 async function busyOfCounts(player: TurnPlayer, session: Session): Promise<readonly number[]> {
   const busy: number[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -190,7 +190,7 @@ async function busyOfCounts(player: TurnPlayer, session: Session): Promise<reado
   return busy;
 }
 
-/** What no turn can go below that has a thread look at its entries: one message there, and one back. */
+/** The lower bound of any turn that sends its entries to a thread: one message there, one back. */
 async function busyOfPosts(entries: readonly IContent[]): Promise<readonly number[]> {
   const worker = new Worker(ANSWERING, { eval: true });
   let answered = (): void => undefined;
@@ -228,7 +228,7 @@ async function measureWindows(
   }
   add(AT_ONCE, median(atOnce), WINDOWS_AT_ONCE);
 
-  // Seconds of waiting, for figures that only long histories have goals for.
+  // Takes seconds, for figures that only long histories have goals for.
   if (!isLong) return;
   const later: number[] = [];
   for (let turn = 0; turn < WINDOWS_LATER; turn += 1) {
@@ -240,7 +240,7 @@ async function measureWindows(
   add(LATER_P99, quantile(later, 0.99), WINDOWS_LATER);
 }
 
-/** The same turns inline leave the same history. Returns what counting all entries took. */
+/** Checks that the same turns inline leave the same history. Returns the time to count all entries. */
 async function checkAgainstInline(
   session: Session,
   history: readonly IContent[],

@@ -1,5 +1,5 @@
-// Measures what ctxfold costs the thread of the turn loop, checks every result, and holds the figures
-// against goals: `npm run bench -- [--all] [--scope name] [--size n,n] [--json]`.
+// Measures what ctxfold costs the thread of the turn loop, checks every result, and compares the figures with goals: `npm run
+// bench -- [--all] [--scope name] [--size n,n] [--json]`.
 
 import { parseArgs } from 'node:util';
 import { measureAdapters } from './adapters.js';
@@ -53,7 +53,7 @@ const SCOPES: Readonly<
   peers: measurePeers,
 };
 
-/** What a reader wants to know first; `--all` is everything. */
+/** The most important scopes; `--all` runs every one. */
 const FIRST_SCOPES = ['density', 'apply', 'window', 'resident', 'adapters'];
 const FIRST_SIZES = '1000,10000';
 const ALL_SIZES = '1000,10000,100000';

@@ -1,4 +1,4 @@
-// What it costs a fresh process to go on with a conversation that another one had: with its state, against reading the array.
+// The cost for a fresh process to continue another one's conversation: from its saved state, compared with reading the array.
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { MESSAGE_PARAM_FORMAT } from '../src/adapters/anthropic/message-param-format.js';
@@ -31,7 +31,7 @@ const OPTIONS = {
   contextLimit: ENDLESS_CONTEXT,
 } as const;
 
-/** A provider's cache outlasts the run: else a slow one lands edits that the process before had held. */
+/** Longer than the run. Otherwise, on a slow run, edits would land that the previous process held. */
 const ADAPTER = { onError: 'throw', cacheTtlMs: 86_400_000 } as const;
 
 export async function measureState({ sizes }: ScopeContext): Promise<ScopeResult> {
@@ -80,7 +80,7 @@ export async function measureState({ sizes }: ScopeContext): Promise<ScopeResult
   return { measurements, goals };
 }
 
-/** The same with calls in its first tenth only, and talk from there on: of one in ten entries something is edited. */
+/** The same with calls in the first tenth only and talk afterwards, so that one in ten entries is edited. */
 function withTalk(history: readonly IContent[]): readonly IContent[] {
   const said = history.flatMap(({ blocks }) => blocks.filter((block) => block.type === 'text'));
   const calls = history.slice(0, history.length / 10);
@@ -91,7 +91,7 @@ function withTalk(history: readonly IContent[]): readonly IContent[] {
   return [...calls, ...talk];
 }
 
-/** Serves a conversation by processes that do not know it. Times are the least of some, of the processor. */
+/** Serves a conversation by processes that do not know it. Minimum CPU times. */
 async function measureServing(history: readonly IContent[]): Promise<{
   readonly 'reading the array': number;
   readonly 'reading, checking and hashing it': number;
@@ -117,7 +117,8 @@ async function measureServing(history: readonly IContent[]): Promise<{
         sent = await compact(list, CALL);
       });
     });
-    if (store !== undefined) check(JSON.stringify(sent) === last, 'a fresh process sends the same');
+    if (store !== undefined)
+      check(JSON.stringify(sent) === last, 'a fresh process sent something else');
     return { cpuMs, pauseMs };
   };
   const reads: number[] = [];
@@ -152,13 +153,13 @@ async function measureServing(history: readonly IContent[]): Promise<{
   };
 }
 
-/** What no process is spared that holds a state against all of a history. */
+/** The lower bound for any process that checks a state against the whole history. */
 async function readCheckAndHash(list: readonly MessageParam[]): Promise<void> {
   const { entries } = await inTurns(readInSlices(MESSAGE_PARAM_FORMAT.createReader(), list, 0));
   const digest = new HistoryDigest();
   for (const entry of entries) digest.add(entry);
   await inTurns(digest.settleInSlices());
-  check(digest.digests.entries === entries.length, 'all entries are hashed');
+  check(digest.digests.entries === entries.length, 'not all entries were hashed');
 }
 
 interface ServingTime {
@@ -166,7 +167,7 @@ interface ServingTime {
   readonly pauseMs: number;
 }
 
-/** Has a conversation grow message by message in a hundred steps; returns what was sent and kept last. */
+/** Grows a conversation in a hundred steps. Returns what was last sent and saved. */
 async function play(
   messages: readonly MessageParam[],
   store: StateStore,

@@ -1,4 +1,4 @@
-// What a snapshot costs: posting it, which blocks the main thread, and its way through the real pool.
+// The cost of a snapshot: posting it, which blocks the main thread, and the round trip through the real pool.
 
 import { isDeepStrictEqual } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
@@ -28,7 +28,7 @@ export async function measureTransfer({ sizes }: ScopeContext): Promise<ScopeRes
       };
 
       const posts = runsFor(entries, 15);
-      // Each post gets a channel of its own: what nobody reads would pile up in a shared one.
+      // One channel per post: unread messages would pile up in a shared one.
       const prepare = (): MessageChannel => new MessageChannel();
       const post = medianMs({ runs: posts, prepare }, ({ port1 }) => {
         port1.postMessage(history);
@@ -43,7 +43,7 @@ export async function measureTransfer({ sizes }: ScopeContext): Promise<ScopeRes
         const base = { revision: run, length: history.length };
         const { busyMs, wallMs } = await timeThread(async () => {
           const { plan } = await offload.optimize(history, base, CONFIG);
-          check(isDeepStrictEqual(plan, expected), 'the plan of the worker is another one');
+          check(isDeepStrictEqual(plan, expected), 'the plan of the worker differs');
         });
         if (run === 0) continue;
         busy.push(busyMs);

@@ -1,5 +1,5 @@
-// What batched edits make of a provider's prompt cache, by how long a process lives, on recorded sessions:
-// `npm run warm-caches -- <file or folder>... [--json]`. Plays every model call through sessions of the public API.
+// What batched edits do to a provider's prompt cache, by process lifetime, on recorded sessions: `npm run warm-caches -- <file or
+// folder>... [--json]`. Plays every model call through sessions of the public API.
 
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
@@ -11,22 +11,22 @@ import { findSessionFiles } from '../src/cli/replay/session-files.js';
 import { ContextMeter } from './fidelity/context-meter.js';
 import { percentText } from './fidelity/policy-table.js';
 
-/** Which calls find the session of the call before, by the entry that came before the call. */
+/** Which calls still find the previous call's session, by the entry before the call. */
 const LIVES: Readonly<Record<string, (before: IContent | undefined) => boolean>> = {
   'one process': () => true,
   'a process per question': (before) => before?.speaker !== 'human',
   'a process per call': () => false,
 };
 
-/** Nothing is compressed: what edits cost is to be seen alone. */
+/** Compression is off, to see the cost of edits alone. */
 const CONTEXT_LIMIT = 100_000_000;
 
 interface Row {
   readonly session: string;
   readonly calls: number;
-  /** By life of a process, what the input costs as a share of what it costs without ctxfold. */
+  /** By process lifetime: price of the input as a share of the price without ctxfold. */
   readonly costs: Readonly<Record<string, number>>;
-  /** By life of a process, the calls before which anything changed that was sent before. */
+  /** By process lifetime: calls before which anything sent before had changed. */
   readonly changes: Readonly<Record<string, number>>;
 }
 
@@ -68,10 +68,10 @@ async function play(
   goesOn: (before: IContent | undefined) => boolean,
 ): Promise<ContextMeter['figures']> {
   const density = { ...preset, workspaceRoot };
-  // Played within seconds, no cache ever goes cold.
+  // Without timestamps: the run takes seconds, so no cache goes cold.
   const entries = recorded.map(({ speaker, blocks }) => ({ speaker, blocks }));
   const meter = new ContextMeter();
-  // Another process makes other objects of the same entries; the meter goes by identity.
+  // A new process has new objects for the same entries, but the meter compares by identity.
   const known = new Map<string, IContent>();
   const theOne = (entry: IContent): IContent => {
     const text = JSON.stringify(entry);

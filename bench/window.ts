@@ -44,7 +44,7 @@ export async function measureWindow({ sizes }: ScopeContext): Promise<ScopeResul
       const history = session.history.getAll();
       const tokens = session.history.getTotalTokens();
       expected ??= { history, tokens };
-      // A queue that is full while a long history is counted is no failure of passes.
+      // A full queue while a long history is counted is no failure of passes.
       if (mode === 'resident') checkNoFailures(compactor);
       checkSameHistory(history, expected.history, `${mode} and inline`);
       check(tokens === expected.tokens, `${mode} and inline count different totals`);
@@ -59,7 +59,7 @@ interface TurnTimes {
   readonly 'longest pause': readonly number[];
 }
 
-/** Turns by turns: one of them for busy and wall time, one for the pause, which needs a busy event loop. */
+/** Alternates two kinds of turns: for busy and wall time, and for the pause, which needs a busy event loop. */
 async function measureTurns(
   session: Session,
   following: readonly IContent[],
@@ -73,7 +73,7 @@ async function measureTurns(
     session.history.addAll(following.slice(next, next + ENTRIES_PER_TURN));
     next += ENTRIES_PER_TURN;
     await session.ensureCompressionBeforeSend(`turn ${next}`);
-    check(!session.densityDirty, 'the window left something unseen');
+    check(!session.densityDirty, 'the window left the history dirty');
   };
   for (let at = 0; at < turns; at += 1) {
     const time = await timeThread(turn);

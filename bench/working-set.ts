@@ -1,5 +1,4 @@
-// What keeping a working set adds: to one density pass on the calling thread, and to turns of a session whose
-// history lives in a worker.
+// What a working set adds to a density pass on the calling thread, and to turns of a session with a resident history.
 
 import {
   createCompactor,
@@ -34,14 +33,14 @@ const TURN_WITHOUT = 'resident turn of 5 without it, busy';
 const TURN_HELD = 'resident turn of 5, its edits held, busy';
 const TURN_WITH = 'resident turn of 5, with its edits, busy';
 
-/** The commands of the sessions are read for what they do, as with a preset. */
+/** Classifies the sessions' commands, as a preset does. */
 const PLAIN: DensityConfig = {
   ...CONFIG,
   toolCatalog: extendToolCatalog(DEFAULT_TOOL_CATALOG, { run_shell_command: runsCommands() }),
   partialWritesSupersede: false,
 };
 const KEPT: DensityConfig = { ...PLAIN, workingSet: DEFAULT_WORKING_SET };
-/** Judges everything and takes nothing: what an edit costs has nothing to do with who finds it. */
+/** Evaluates everything and removes nothing, because the cost of an edit does not depend on its rule. */
 const HELD_RULES: WorkingSetRules = {
   ...DEFAULT_WORKING_SET,
   paybackCalls: 0,
@@ -82,7 +81,7 @@ export async function measureWorkingSet({ sizes }: ScopeContext): Promise<ScopeR
   return { measurements, goals: goalsOf(measurements) };
 }
 
-/** A history of about that many entries that a working set was kept of from the start. */
+/** A history of about that many entries, pruned to its working set from the start. */
 function keptHistory(entries: number): readonly IContent[] {
   const history: IContent[] = [];
   for (const entry of [...historyOf(entries), ...followingOf(entries)]) {
@@ -97,7 +96,7 @@ function keptHistory(entries: number): readonly IContent[] {
   return history;
 }
 
-/** Medians in milliseconds. All are measured in turns, so that a slow moment of the machine is one of all. */
+/** Medians in milliseconds. Passes alternate, so that a slow moment affects all of them. */
 function interleaved(runs: number, passes: readonly (() => unknown)[]): readonly number[] {
   const times = passes.map((): number[] => []);
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -108,7 +107,7 @@ function interleaved(runs: number, passes: readonly (() => unknown)[]): readonly
   return times.map(median);
 }
 
-/** By working set, the milliseconds that a turn keeps the main thread busy: the median. */
+/** By working set, the median milliseconds that a turn keeps the main thread busy. */
 async function measureTurns(
   entries: number,
   workingSets: readonly (WorkingSetRules | undefined)[],

@@ -1,6 +1,6 @@
-// An agent of the AI SDK goes on with a conversation of 500 messages. Its file tools are real and work in a
-// temporary directory; the model is scripted, or one that speaks OpenAI's chat API at PROVIDER_URL. Shows
-// what compaction makes of the messages before each call.
+// An AI SDK agent continues a conversation of 500 messages. Its file tools are real and work in a temporary directory;
+// the model is scripted, or an OpenAI-compatible chat API at PROVIDER_URL. Shows how compaction changes the messages
+// before each call.
 //
 //   node examples/ai-sdk.js
 
@@ -23,7 +23,7 @@ const { PROVIDER_URL } = process.env;
 const provider = PROVIDER_URL === undefined ? await startScriptedProvider({ script }) : undefined;
 const baseURL = `${PROVIDER_URL ?? provider.url}/v1`;
 
-/** What the agent is, whatever it is asked. */
+/** The agent's fixed settings. */
 const agent = {
   model: createOpenAICompatible({ name: 'loopback', baseURL }).chatModel('scripted'),
   tools: Object.fromEntries(

@@ -1,10 +1,10 @@
-// An agent on the Anthropic SDK that goes on with a long history: it has file tools, works in a
-// temporary directory, and hands the SDK all of its messages each time. The middleware compacts them.
+// An agent on the Anthropic SDK continues a long history. It has file tools, works in a temporary directory, and passes
+// all of its messages to the SDK each time. The middleware compacts them.
 //
 //   node examples/anthropic.js
 //
-// The model is a scripted one on this machine. With PROVIDER_URL it is whatever speaks the Messages API
-// there; ANTHROPIC_API_KEY and MODEL are its key and its name.
+// The model is scripted and local, unless PROVIDER_URL names a server of the Messages API, with ANTHROPIC_API_KEY and
+// MODEL.
 
 import Anthropic from '@anthropic-ai/sdk';
 import { createCompactor } from 'ctxfold';

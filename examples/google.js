@@ -1,10 +1,9 @@
-// An agent on Google's GenAI SDK that goes on with a long history: it has file tools, works in a temporary
-// directory, and compacts its contents before each request.
+// An agent on Google's GenAI SDK continues a long history. It has file tools, works in a temporary directory, and
+// compacts its contents before each request.
 //
 //   node examples/google.js
 //
-// The model is a scripted one on this machine. With PROVIDER_URL it is whatever speaks Gemini's API there;
-// GEMINI_API_KEY and MODEL are its key and its name.
+// The model is scripted and local, unless PROVIDER_URL names a server of the Gemini API, with GEMINI_API_KEY and MODEL.
 
 import { GoogleGenAI } from '@google/genai';
 import { createCompactor } from 'ctxfold';
@@ -81,7 +80,7 @@ try {
       console.log(`tokens before: ${uncompacted.sentTokens}`);
       console.log(`tokens after: ${sentTokens}`);
     }
-    // The whole content, for its parts carry what the model wants back.
+    // Keep the whole content: its parts carry the signatures that the model needs back.
     const { content } = candidates[0];
     contents.push(content);
     for (const { text, thought } of content.parts) {

@@ -1,10 +1,10 @@
-// An agent of LangChain that goes on with a long history: it has file tools, works in a temporary directory,
-// and keeps its state in a checkpointer. The middleware compacts what the model is sent, and not the state.
+// A LangChain agent continues a long history. It has file tools, works in a temporary directory, and keeps its state in
+// a checkpointer. The middleware compacts what the model is sent, not the state.
 //
 //   node examples/langchain.js
 //
-// The model is a scripted one on this machine. With PROVIDER_URL it is whatever speaks OpenAI's Chat
-// Completions there; OPENAI_API_KEY and MODEL are its key and its name.
+// The model is scripted and local, unless PROVIDER_URL names an OpenAI-compatible chat server, with OPENAI_API_KEY and
+// MODEL.
 
 import { tool } from '@langchain/core/tools';
 import { MemorySaver } from '@langchain/langgraph';
@@ -65,7 +65,7 @@ try {
   console.log(`history: ${history.length} messages`);
 
   for (const [at, content] of TASKS.entries()) {
-    // The checkpointer remembers the history after the first task.
+    // After the first task, the checkpointer has the history.
     const before = at === 0 ? history : [];
     const { messages } = await agent.invoke(
       { messages: [...before, { role: 'user', content }] },

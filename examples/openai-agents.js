@@ -1,10 +1,10 @@
-// An agent of OpenAI's Agents SDK goes on with a conversation of 500 messages. Its file tools are real
-// and work in a temporary directory. The run keeps all of its items; a filter compacts what it sends.
+// An agent of OpenAI's Agents SDK continues a conversation of 500 messages. Its file tools are real and work in a
+// temporary directory. The run keeps all of its items; a filter compacts what it sends.
 //
 //   node examples/openai-agents.js
 //
-// The model is a scripted one on this machine. With PROVIDER_URL it is whatever speaks Responses there
-// OPENAI_API_KEY and MODEL are its key and its name.
+// The model is scripted and local, unless PROVIDER_URL names a server of the Responses API, with OPENAI_API_KEY and
+// MODEL.
 
 import { Agent, OpenAIResponsesModel, run, setTracingDisabled, tool } from '@openai/agents';
 import { createCompactor } from 'ctxfold';
@@ -29,7 +29,7 @@ const client = new OpenAI({ apiKey, baseURL: `${PROVIDER_URL ?? provider.url}/v1
 
 setTracingDisabled(true);
 
-/** Items of a run: as those of Responses, in the words of the Agents SDK. */
+/** Converts a history to Agents SDK items, via Responses items. */
 function agentItems(history) {
   return history.flatMap(({ speaker, blocks }) =>
     blocks.flatMap((block) => itemOf(block, speaker)),

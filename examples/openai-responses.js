@@ -1,11 +1,11 @@
-// An agent on OpenAI's Responses goes on with a conversation of 500 messages, reasoning as it works. Its
-// file tools are real and work in a temporary directory. The agent keeps all of its items, nothing is
-// stored at the provider, and what is sent is compacted for each call.
+// A reasoning agent on OpenAI's Responses API continues a conversation of 500 messages. Its file tools are real and
+// work in a temporary directory. The agent keeps all of its items, nothing is stored at the provider, and each request
+// is compacted.
 //
 //   node examples/openai-responses.js
 //
-// The model is a scripted one on this machine. With PROVIDER_URL it is whatever speaks Responses there
-// OPENAI_API_KEY and MODEL are its key and its name.
+// The model is scripted and local, unless PROVIDER_URL names a server of the Responses API, with OPENAI_API_KEY and
+// MODEL.
 
 import { createCompactor } from 'ctxfold';
 import { inputCompactor } from 'ctxfold/openai';

@@ -1,10 +1,9 @@
-// An agent on OpenAI's Chat Completions goes on with a conversation of 500 messages. Its file tools are
-// real and work in a temporary directory. The agent keeps all of its messages, and compacts them for each call.
+// An agent on OpenAI's Chat Completions continues a conversation of 500 messages. Its file tools are real and work in a
+// temporary directory. The agent keeps all of its messages and compacts them for each call.
 //
 //   node examples/openai.js
 //
-// The model is a scripted one on this machine. With PROVIDER_URL it is whatever speaks Chat Completions
-// there; OPENAI_API_KEY and MODEL are its key and its name.
+// The model is scripted and local, unless PROVIDER_URL names a Chat Completions server, with OPENAI_API_KEY and MODEL.
 
 import { createCompactor } from 'ctxfold';
 import { chatCompactor } from 'ctxfold/openai';

@@ -1,5 +1,5 @@
-// A small agent with real file tools and a scripted model: it reads a file, changes it, reads it
-// again. Shows how stale reads leave the history before each model call.
+// A small agent with real file tools and a scripted model: it reads a file, changes it, reads it again. Shows how stale
+// reads leave the history before each model call.
 //
 //   node examples/turn-loop.js
 
@@ -20,7 +20,7 @@ const tools = {
   },
 };
 
-// Stands in for a language model: what it says does not depend on what it is sent.
+// Stands in for a language model; its answers do not depend on what it is sent.
 const script = [
   [{ type: 'tool_call', call: toolCall('1', 'read_file', { file_path: 'greeting.txt' }) }],
   [

@@ -1,6 +1,6 @@
-// Holds the declarations in dist against docs/api-report, one report per entry of the package, and fails
-// when the public API is not what they say. With --local it writes them. After a build. What was found right is not looked at again
-// until a file of it changes: reading the declarations takes ten seconds.
+// Compares the declarations in dist with docs/api-report, one report per package entry, and fails if the public API differs.
+// `--local` writes the reports. Needs a build. Reading the declarations takes ten seconds, so the check is skipped while no file
+// has changed since it last passed.
 
 import { createHash } from 'node:crypto';
 import {
@@ -21,12 +21,12 @@ import { packageEntries } from './package-entries.js';
 
 const REPORTS = 'docs/api-report';
 const QUIET = { default: { logLevel: 'none' } };
-/** Holds the hash of what was found right last. */
+/** Holds the hash of the files that last passed. */
 const FOUND_RIGHT = 'node_modules/.cache/api-report';
 
 const declarationsOf = (entry) => resolve('dist', `${entry}.d.ts`);
 
-/** How the report of one entry is written into a folder. */
+/** The config that writes the report of one entry into a folder. */
 function configOf(entry, folder, scratch) {
   const declarations = declarationsOf(entry);
   return ExtractorConfig.prepare({
@@ -57,7 +57,7 @@ function configOf(entry, folder, scratch) {
 function writeReports(folder, scratch) {
   const entries = packageEntries();
   const configs = entries.map((entry) => configOf(entry, folder, scratch));
-  // One program has the declarations of all: reading them is most of the work.
+  // One program for all entries: reading the declarations is most of the work.
   const compilerState = CompilerState.create(configs[0], {
     additionalEntryPoints: entries.map(declarationsOf),
   });
@@ -68,14 +68,14 @@ function writeReports(folder, scratch) {
   }
 }
 
-/** Says what is wrong, and nothing of what is done. */
+/** Prints errors only. */
 function report(message) {
   message.handled = true;
   const isWrong = message.logLevel === 'error' || message.category === 'Compiler';
   if (isWrong) console.error(message.formatMessageWithLocation(process.cwd()));
 }
 
-/** A hash of all that the outcome depends on. */
+/** A hash of every file that the result depends on. */
 function hashOfFiles() {
   const below = (folder, ending) =>
     readdirSync(folder, { recursive: true })
@@ -88,7 +88,7 @@ function hashOfFiles() {
   return hash.digest('hex');
 }
 
-/** Compares the reports with what would be written, or writes them. @returns whether they are what they should be */
+/** Compares the reports with the current declarations, or writes them. @returns whether they match */
 function check(isLocal) {
   const scratch = mkdtempSync(join(tmpdir(), 'ctxfold-api-'));
   try {

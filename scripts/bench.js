@@ -1,5 +1,5 @@
-// Runs the benchmarks on the code as it is shipped: compiles them with it. After a build, which writes the code of its threads and
-// their tokens.
+// Runs the benchmarks on the code as shipped: compiles both together. Needs a build, which generates the worker code and the
+// tokens.
 
 import { spawnSync } from 'node:child_process';
 import { tsc } from './tsc.js';

@@ -1,6 +1,5 @@
-// Builds dist from nothing: arranges the tokens that threads count with, compiles, copies what is no TypeScript,
-// and puts the code of a thread, of the pages, and of the package's entries into few files each. With --no-check types are not checked,
-// for somebody else does.
+// Builds dist from scratch: generates the tokens, compiles, copies the files that are not TypeScript, and bundles the worker, the
+// HTML pages and the package entries. `--no-check` skips type checking, for callers that do it themselves.
 
 import { chmodSync, cpSync, rmSync, statSync } from 'node:fs';
 import { bundlePages } from './bundle-pages.js';

@@ -1,5 +1,5 @@
-// Puts the entries of the package and the command line into few files, with the small packages that they need:
-// an import of 230 files takes four times as long as one of ten. What is loaded only when it is wanted stays apart.
+// Bundles the package entries and the command line, with their small dependencies, into a few files: importing 230 files takes
+// four times as long as importing ten. Code that is loaded on demand stays separate.
 
 import { readFileSync } from 'node:fs';
 import { posix, relative, sep } from 'node:path';
@@ -7,22 +7,22 @@ import { build } from 'rolldown';
 import { minify } from 'rolldown/utils';
 import { packageEntries } from './package-entries.js';
 
-/** The oldest Node that the package runs on: what it cannot read is written in another way. */
+/** The oldest supported Node. Newer syntax is transpiled for it. */
 export const NODE = 'node20.19';
 
 const COMMAND = 'cli/main';
-/** Loaded by its URL, as the entry of a thread. */
+/** Loaded by URL, as the entry of a worker thread. */
 const ENGINE_THREAD = 'gateway/engine/engine-thread';
-/** As deep as the folder of the command line's entry: the URLs of files that sources name are made anew for it. */
+/** As deep as the folder of the command line's entry, so that the rewritten file URLs work from both. */
 const CHUNKS = 'chunks';
-/** The tokens: one file, which the worker's bundle loads too. */
+/** The token module: one file, which the worker's bundle loads too. */
 const TOKENS = './o200k-data.js';
 export const TOKENS_MODULE = 'shared/tokens/o200k-data.js';
 
 const FILE_URL = /new URL\((['"])(\.[^'"]+)\1, import\.meta\.url\)/g;
 const READ_PROMPT = /readFileSync\(new URL\((['"])(\.[^'"]+\.md)\1, import\.meta\.url\), 'utf8'\)/g;
 
-/** Leaves the tokens in a file of their own, and says where that is from the folder of a bundle in dist. */
+/** Keeps the tokens in a separate file, and imports it relative to a bundle's folder in dist. */
 export function tokensApart(folder) {
   return {
     name: 'tokens-apart',
@@ -33,7 +33,7 @@ export function tokensApart(folder) {
   };
 }
 
-/** Has sources find, from where the bundle puts them, the files that they name; a prompt becomes part of the code. */
+/** Rewrites file URLs in the sources so that they resolve from the bundle, and inlines prompts. */
 const FILES = {
   name: 'files',
   transform(code, id) {
@@ -50,7 +50,7 @@ const FILES = {
   },
 };
 
-/** Chunks of packages, by their names: they change with their versions alone, and nobody reads them. */
+/** Chunks for dependencies, by name: they change only with a version, and nobody reads them. */
 const PACKAGES = [
   { name: 'package-zod', test: /node_modules\/zod\// },
   { name: 'package-retry', test: /node_modules\/(p-retry|is-network-error)\// },
@@ -66,7 +66,7 @@ const SMALL_PACKAGES = {
   },
 };
 
-/** Bundles into dist, where the compiled files of the same names are replaced. Returns the files that it wrote. */
+/** Bundles into dist, over the compiled files of the same names. Returns the files that it wrote. */
 export async function bundlePackage() {
   const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const packages = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];

@@ -1,4 +1,4 @@
-// Puts script and style of each page of the command line into one file, which the command reads when it makes the page.
+// Bundles script and style of each HTML page of the command line into one file, which the command inlines into the page.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { build } from 'rolldown';
@@ -11,7 +11,7 @@ const PAGES = {
   gateway: ['report/report.css', 'gateway/gateway.css'],
 };
 
-/** Writes the files. Checks the types of the scripts, which need those of a browser. */
+/** Writes the files. Type-checks the scripts, which need the DOM types. */
 export async function bundlePages() {
   for (const [page, sheets] of Object.entries(PAGES)) {
     const styles = await Promise.all(sheets.map((sheet) => readFile(`${CLI}/${sheet}`, 'utf8')));
@@ -39,7 +39,7 @@ async function bundleScript(folder) {
     write: false,
   });
   const script = output[0].code;
-  // Either would end the element that the script stands in, or hide its end.
+  // Either would end the `<script>` element, or hide its end.
   if (/<\/script|<!--/i.test(script)) throw new Error(`The script in ${folder} cannot be inlined.`);
   return script;
 }

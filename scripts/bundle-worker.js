@@ -1,5 +1,5 @@
-// Writes the code of a worker thread as a module of the sources that holds it as text: a thread that starts from text needs no
-// file beside a bundle, and one that loads forty files takes 20 ms more to start. Git does not keep it.
+// Bundles the worker thread's code into a source module that exports it as text. A thread started from text needs no separate
+// file next to a user's bundle, and loading forty files would add 20 ms to its start. Git ignores the module.
 
 import { writeFileSync } from 'node:fs';
 import { build } from 'rolldown';
@@ -8,7 +8,7 @@ import { NODE } from './bundle-package.js';
 const CODE = 'src/main/offload/worker-code.ts';
 const TOKENS = './o200k-data.js';
 
-/** A thread is handed its tokens: where the module with them is, only the bundle knows that it was started from. */
+/** The thread receives its tokens from the main thread: only the bundle that started it knows where the token module is. */
 const TOKENS_OF_THREAD = `
   import { workerData } from 'node:worker_threads';
   const { text, failure } = workerData.tokens;
@@ -36,7 +36,8 @@ export async function writeWorkerCode() {
       minify: { compress: false, mangle: { toplevel: true, keepNames: true } },
     },
   });
-  // In a function: a short name of its own may be that of a global, as `gc` under `--expose-gc`, and the thread would not start.
+  // Wrapped in a function: a minified top-level name can collide with a global, such as `gc` under `--expose-gc`, and the thread
+  // would not start.
   const code = `(()=>{${output[0].code}})();//# sourceURL=ctxfold/worker.cjs\n`;
   const head = '// Made by scripts/bundle-worker.js from src/worker.';
   writeFileSync(CODE, `${head}\nexport const WORKER_CODE: string = ${JSON.stringify(code)};\n`);

@@ -1,6 +1,6 @@
-// The chaos proof: sessions on worker threads in which everything goes wrong, held against the same
-// sessions inline. `node scripts/chaos.js [--passes n] [--seed n] [--longest entries] [--json]`, after a build. Ends with code
-// 1 when a promise hangs, a result differs, memory grows, or the process crashes, blocks or does not end.
+// The chaos run: sessions on worker threads with injected faults, compared with the same sessions inline. `node scripts/chaos.js
+// [--passes n] [--seed n] [--longest entries] [--json]`, after a build. Exits with code 1 when a promise hangs, a result differs,
+// memory grows, or the process crashes, blocks or does not exit.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { tsc } from './tsc.js';
 
-/** How long the process may say nothing: its main thread is blocked then, or does not end. */
+/** After this long without output, the main thread is blocked or the process does not exit. */
 const SILENT_FOR_MS = 60_000;
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -32,7 +32,7 @@ for (const name of ['passes', 'seed', 'longest']) {
   }
 }
 
-/** Runs the proof in a process of its own; resolves to its report, with what its end shows added. */
+/** Runs in a child process. Resolves to its report, with a violation added if it crashed or hung. */
 async function run() {
   const module = resolve(ROOT, '.bench/test/chaos/run.js');
   const { passes, seed, longest } = values;
@@ -59,8 +59,7 @@ async function run() {
   const [code, signal] = await closed;
   clearTimeout(silence);
   report ??= { seed, violations: isSilent ? [] : [`it crashed: ${signal ?? `code ${code}`}`] };
-  if (isSilent)
-    report.violations.push(`the process neither spoke nor ended for ${SILENT_FOR_MS} ms`);
+  if (isSilent) report.violations.push(`no output and no exit for ${SILENT_FOR_MS} ms`);
   return report;
 }
 

@@ -1,6 +1,6 @@
-// Builds and runs an agent in every way of docs/deploying.md, and compiles a consumer with several versions of TypeScript,
-// each in a temporary folder. After a build. --quick: only what needs no package that is not installed here; --only <text>:
-// those whose name holds it, or one of several such. Says what could not be installed; exits with 1 when any row fails.
+// Builds and runs an agent in every way of docs/deploying.md, and compiles a consumer with several versions of TypeScript, each
+// in a temporary folder. Needs a build. `--quick`: only rows that install nothing; `--only <text>`, repeatable: rows whose name
+// contains it. Reports what could not be installed; exits with 1 when a row fails.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 const TIME_LIMIT_MS = values.quick ? 180_000 : 600_000;
 const scratch = mkdtempSync(join(tmpdir(), 'ctxfold-deploy-'));
 
-/** Runs a command in a folder; what it prints is part of the error when it fails. */
+/** Runs a command in a folder. If it fails, the error contains its output. */
 function run([command, ...args], cwd, env = {}) {
   const bins = [join(cwd, 'node_modules/.bin'), resolve('node_modules/.bin'), process.env.PATH];
   const { status, stdout, stderr, error } = spawnSync(command, args, {
@@ -43,7 +43,7 @@ function writeFiles(folder, files = {}) {
 const [tarball] = JSON.parse(run(['npm', 'pack', '--json', '--pack-destination', scratch], '.'));
 const PACKED = join(scratch, tarball.filename);
 
-/** A folder with the agent, and with ctxfold as it is installed: from the registry's packages, or from those here. */
+/** A folder with the agent and an installed ctxfold. Dependencies come from the registry, with `--quick` from this repository. */
 function makeProject(tools = []) {
   const folder = mkdtempSync(join(scratch, 'project-'));
   cpSync('scripts/deploy/agent.mjs', join(folder, 'agent.mjs'));
@@ -73,7 +73,7 @@ function freePort() {
   });
 }
 
-/** Starts a server, asks it once it listens, and ends it. */
+/** Starts a server, sends one request once it listens, and stops it. */
 async function ask(command, cwd) {
   const port = await freePort();
   const env = { ...process.env, NODE_ENV: 'production', PORT: port, HOSTNAME: '127.0.0.1' };
@@ -96,7 +96,7 @@ async function ask(command, cwd) {
   }
 }
 
-/** Installs and runs the agent by Yarn, apart from the folder that Yarn itself is installed in. */
+/** Installs and runs the agent with Yarn, in another folder than Yarn's own. */
 function playByYarn(folder) {
   const apart = mkdtempSync(join(scratch, 'yarn-'));
   for (const file of ['agent.mjs', 'run-agent.mjs']) cpSync(join(folder, file), join(apart, file));
@@ -129,13 +129,13 @@ async function play(row) {
     place = mkdtempSync(join(scratch, 'alone-'));
     cpSync(join(folder, row.from), place, { recursive: true, verbatimSymlinks: true });
     writeFiles(place, row.alone);
-    // Nothing is left that it could reach but what it was built to.
+    // The agent must not reach anything but its build output.
     rmSync(folder, { recursive: true });
   }
   return row.serve === undefined ? run(row.run, place) : ask(row.serve, place);
 }
 
-/** The result of the row before all others, which is not bundled. */
+/** The result of the first row, which is not bundled. */
 let expected;
 
 function judge(row, printed) {

@@ -1,6 +1,7 @@
-// Plays long sessions of real coding agents with ctxfold and without, against a provider on the loopback interface that judges
-// each request. After a build. --quick: one session of one host; --only <name>: one host. Clients come from the registry into a
-// temporary folder and run in a network namespace that leads nowhere. Says what could not be had; exits with 1 when a session fails.
+// Plays long sessions of real coding agents with and without ctxfold, against a provider on the loopback interface that validates
+// each request. Needs a build. `--quick`: one session of one host; `--only <name>`: one host. Clients are installed from the
+// registry into a temporary folder and run in a network namespace without a route out. Reports what could not be installed; exits
+// with 1 when a session fails.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -21,7 +22,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TSC } from './tsc.js';
 
-/** What is installed of each, in the order of their sizes, and the oldest Node that it runs on. */
+/** The packages of each host and the oldest Node that it supports, smallest install first. */
 const HOSTS = [
   {
     name: 'pi',
@@ -66,7 +67,7 @@ const { values } = parseArgs({
 const ROOT = resolve(import.meta.dirname, '..');
 const INSTALLED = join(tmpdir(), `ctxfold-hosts-${process.getuid()}`);
 const INSTALL_LIMIT_MS = values.quick ? 120_000 : 420_000;
-/** Of all sessions of one host; those that are not begun by then are left out, and said to be. */
+/** For all sessions of one host. Sessions that have not started by then are skipped and reported. */
 const PLAY_LIMIT_MS = 165_000;
 
 function run(command, args, { cwd = ROOT, timeout = INSTALL_LIMIT_MS } = {}) {
@@ -80,7 +81,7 @@ function run(command, args, { cwd = ROOT, timeout = INSTALL_LIMIT_MS } = {}) {
   return { isDone: status === 0, stdout, stderr: `${error?.message ?? ''}${stderr ?? ''}` };
 }
 
-/** Returns the folder with `node_modules` or Python's packages, or `undefined` when the registry did not give them. */
+/** Returns the folder with `node_modules` or a Python venv, or `undefined` if the install failed. */
 function install(name, packages, pip) {
   const folder = join(INSTALLED, name);
   const done = join(folder, 'done');
@@ -117,7 +118,7 @@ function nodeFor([major, minor]) {
   return folder && join(folder, 'node_modules', name, 'bin/node');
 }
 
-/** The package as it is installed, in a folder of its own. */
+/** Packs ctxfold and installs it into a folder of its own. */
 function unpack() {
   const packed = run('npm', ['pack', '--json', '--pack-destination', scratch]);
   const [{ filename }] = JSON.parse(packed.stdout);
@@ -141,7 +142,7 @@ function compile() {
   });
 }
 
-/** What the compiler says of a plugin where the host's own types are; nothing when it fits. */
+/** Type errors of a plugin against the host's own types; empty if it fits. */
 function typeFaults({ name, types }, installed, folder) {
   if (types === undefined) return [];
   const project = mkdtempSync(join(scratch, 'types-'));
@@ -162,7 +163,7 @@ function typeFaults({ name, types }, installed, folder) {
     : [{ host: name, faults: [`does not fit its types: ${stdout.slice(0, 600)}`] }];
 }
 
-/** Plays a host's sessions; returns what each came to, or why none was played. */
+/** Plays a host's sessions. Returns their outcomes, or why none was played. */
 function play(host, folder) {
   const { node: oldest = [20, 0] } = host;
   const node = nodeFor(oldest);
@@ -174,7 +175,7 @@ function play(host, folder) {
   const options = ['--node', node, '--package', folder, '--limit-ms', String(PLAY_LIMIT_MS)];
   if (values.quick) options.push('--quick');
   const inside = ['-rn', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
-  // Sessions end by themselves in time; this is for what does not.
+  // Sessions stop by themselves in time. This kills those that hang.
   const timeout = PLAY_LIMIT_MS + 10_000;
   const { stdout, stderr, isDone } = run('unshare', [...inside, ...command, ...options], {
     timeout,
@@ -184,7 +185,7 @@ function play(host, folder) {
     .filter((line) => line.startsWith('{'))
     .map((line) => ({ host: host.name, ...JSON.parse(line) }));
   if (!isDone) {
-    sessions.push({ host: host.name, faults: [`did not end well: ${stderr.slice(-600)}`] });
+    sessions.push({ host: host.name, faults: [`exited with an error: ${stderr.slice(-600)}`] });
   }
   return [...sessions, ...typeFaults(host, installed, folder)];
 }
@@ -239,10 +240,11 @@ const chosen = HOSTS.filter(({ name }, at) =>
   values.only === '' ? !values.quick || at === 0 : name === values.only,
 );
 mkdirSync(INSTALLED, { recursive: true, mode: 0o700 });
-// What somebody else has put there is not run.
-if (statSync(INSTALLED).uid !== process.getuid()) throw new Error(`${INSTALLED} is not ours.`);
+// Do not run files that another user put there.
+if (statSync(INSTALLED).uid !== process.getuid())
+  throw new Error(`${INSTALLED} belongs to another user.`);
 if (!run('unshare', ['-rn', 'sh', '-c', 'ip link set lo up']).isDone) {
-  console.log('hosts skipped: no network namespace can be had here');
+  console.log('hosts skipped: cannot create a network namespace');
 } else {
   compile();
   const folder = unpack();

@@ -1,5 +1,5 @@
-// Compiles sources and benchmarks file by file into .bench, with what a worker and a prompt need: for scripts that look at
-// the sources as they are written, and not at the few files that they are shipped in.
+// Compiles sources and benchmarks file by file into .bench, with the worker's code and the prompt: for scripts that inspect the
+// individual sources, not the bundles.
 
 import { cpSync } from 'node:fs';
 import { writeWorkerCode } from './bundle-worker.js';
@@ -7,7 +7,7 @@ import { tsc } from './tsc.js';
 
 const PROMPT = 'src/main/prompts/compression.md';
 
-/** @throws Error when something does not compile; the compiler has said what. */
+/** @throws Error on compile errors, which the compiler has printed. */
 export async function compileBench() {
   await writeWorkerCode();
   if (tsc('-p', 'tsconfig.bench.json') !== 0) throw new Error('The sources do not compile.');

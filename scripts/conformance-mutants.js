@@ -1,6 +1,6 @@
-// Holds the tests that docs/conformance.md cites against defects: plants one violation after another for its rows, runs what
-// the row cites, and fails when a violation passes: `node scripts/conformance-mutants.js [--only text]... [--json]`, after a build.
-// The violations stand in test/conformance/mutants.json. Works on a copy in .tmp; the sources stay as they are.
+// Mutation tests for docs/conformance.md: plants a violation for each row, runs the tests that the row cites, and fails when they
+// pass. `node scripts/conformance-mutants.js [--only text]... [--json]`, after a build. The violations are in
+// test/conformance/mutants.json. Works on a copy in .tmp; the sources stay untouched.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -21,13 +21,13 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 });
-/** What tests read. */
+/** Folders that tests read. */
 const COPIED = ['src', 'test', 'bench', 'examples', 'docs', 'scripts', 'dist'];
 const SCRATCH = resolve('.tmp/mutants');
 const RESULT = join(SCRATCH, 'result.json');
 const HANGS_AFTER_MS = 300_000;
 
-/** By row of the page, what it cites: names by file. */
+/** The cited tests by row of the page: file and name. */
 function citations() {
   const rows = new Map();
   for (const line of readFileSync('docs/conformance.md', 'utf8').split('\n')) {
@@ -50,15 +50,15 @@ function makeCopy() {
   symlinkSync(resolve('node_modules'), join(SCRATCH, 'node_modules'));
 }
 
-/** A pattern that a test of this name matches, whatever stands in the places of a name for several cases. */
+/** A pattern for a test name, with wildcards for the placeholders of `it.each`. */
 function patternOf(name) {
   const literals = name.split(/%[sdifj]|\$[\w.]+/);
   return literals.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('.+');
 }
 
 /**
- * Runs the cited tests on the copy; returns the names of those that failed by file, `*` for a file that cannot be loaded, or
- * `undefined` when they do not end.
+ * Runs the cited tests on the copy. Returns the failed tests with their files (`*` as name if the file does not load), or
+ * `undefined` after a timeout.
  */
 function failuresOf(cited) {
   const files = [...new Set(cited.map(({ file }) => join('test', file)))];
@@ -70,7 +70,7 @@ function failuresOf(cited) {
     ['node_modules/vitest/vitest.mjs', 'run', ...files, ...options],
     { cwd: SCRATCH, encoding: 'utf8', timeout: HANGS_AFTER_MS },
   );
-  // Nobody can tell such a violation from a machine that is busy.
+  // A mutant that hangs looks like a busy machine.
   if (error?.code === 'ETIMEDOUT') return undefined;
   let report;
   try {
@@ -79,7 +79,7 @@ function failuresOf(cited) {
     throw new Error(`The tests could not be run: ${stderr}`);
   }
   return report.testResults.flatMap(({ name: file, status, assertionResults }) => {
-    // A machine that is busy catches nothing.
+    // Timeouts do not count as caught: they may come from a busy machine.
     const failed = assertionResults.filter(
       ({ status, failureMessages = [] }) =>
         status === 'failed' && !/(?:Test|Hook) timed out/.test(failureMessages[0] ?? ''),

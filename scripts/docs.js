@@ -1,5 +1,5 @@
-// Writes the reference of the public API into docs/api, one page per entry of the package, from the
-// comments in src. With --check it writes nothing and fails when the pages are not what it would write.
+// Writes the API reference into docs/api, one page per package entry, from the comments in src. `--check` writes nothing and
+// fails when the pages are stale.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { packageEntries } from './package-entries.js';
 
 const PAGES = 'docs/api';
 
-/** Nothing in the pages may depend on the machine, the day or the state of git. */
+/** The output must not depend on the machine, the date or the state of git. */
 async function writePages(out) {
   const app = await Application.bootstrapWithPlugins({
     entryPoints: packageEntries().map((name) => `src/${name}.ts`),
@@ -34,7 +34,7 @@ async function writePages(out) {
     validation: { invalidLink: true, notExported: false, rewrittenLink: false },
     treatValidationWarningsAsErrors: true,
     logLevel: 'Warn',
-    // The compiler has looked at it, or will.
+    // Type checking is a separate step.
     skipErrorChecking: true,
   });
   const project = await app.convert();

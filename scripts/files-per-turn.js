@@ -1,5 +1,5 @@
-// Counts the files of the product that one warm turn runs through on the thread of the turn loop, compiled by themselves: how
-// much somebody has to read who follows an edit. `npm run files-per-turn`; `-- --list` names the files and their calls.
+// Counts the source files that one warm turn executes on the thread of the turn loop: what somebody has to read to follow an
+// edit. `npm run files-per-turn`; `-- --list` names the files and functions.
 
 import { Session as Inspector } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { compileBench } from './compile-bench.js';
 
 await compileBench();
 
-// As it is written, and not as it is shipped: that is bundled into few files.
+// The sources compiled file by file, because dist is bundled.
 const PRODUCT = fileURLToPath(new URL('../.bench/src/', import.meta.url));
 const { createCompactor, humanText, aiContent, toolCall, toolContent, toolResponse } =
   await import('../.bench/src/index.js');
@@ -15,7 +15,7 @@ const { createCompactor, humanText, aiContent, toolCall, toolContent, toolRespon
 const MOST_FILES = 45;
 const WARM_TURNS = 20;
 
-/** A turn in which an edit lands: a file is read, then written, so that the read is stale. */
+/** A turn in which an edit lands: a file is read, then written, so the read is stale. */
 async function addTurn({ history }, turn) {
   const file_path = `src/file-${turn}.ts`;
   const steps = [
@@ -27,7 +27,7 @@ async function addTurn({ history }, turn) {
     history.add(aiContent([toolCall(id, tool, parameters)]));
     history.add(toolContent([toolResponse(id, tool, result)]));
   }
-  // Counting is not on the way of an edit, and on workers its replies arrive when they do.
+  // Wait here so that token counts, which workers send at any time, do not land in the measured turn.
   await history.waitForTokenUpdates();
 }
 
@@ -36,7 +36,7 @@ async function prepareSend(session, turn) {
   if (pruned === null) throw new Error('Expected an edit to land in each turn.');
 }
 
-/** Returns, by file, the functions that were called since coverage was taken last. */
+/** Returns the functions called since the last call, by file. */
 async function takeCalls(inspector) {
   const { result } = await inspector.post('Profiler.takePreciseCoverage');
   const calls = new Map();

@@ -1,9 +1,9 @@
-// Compares what is committed with what would be written now.
+// Compares committed files with freshly generated ones.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns the files that only one of two flat folders has, or that differ between them, in order. */
+/** Returns, sorted, the files of two flat folders that are missing in one or differ. */
 export function filesThatDiffer(committed, written) {
   const names = new Set([committed, written].flatMap(listFiles));
   return [...names]
@@ -15,7 +15,7 @@ function listFiles(folder) {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** Whatever git made of the ends of lines. */
+/** Ignores line endings, which git may have converted. */
 function readText(file) {
   return existsSync(file) ? readFileSync(file, 'utf8').replaceAll('\r\n', '\n') : undefined;
 }

@@ -1,5 +1,5 @@
-// Measures what importing an entry of the package costs, against an empty process: time and resident memory, as medians
-// of alternating runs, for a busy machine slows both down. After a build: npm run import-cost, or -- openai for another entry.
+// Measures what importing a package entry costs over an empty process: time and resident memory, as medians. Runs alternate, so
+// that a busy machine slows down both. After a build: `npm run import-cost`, or `-- openai` for another entry.
 
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';

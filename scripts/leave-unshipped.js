@@ -1,13 +1,13 @@
-// Keeps out of the package what only its tests use: what was compiled file by file and then bundled, and
-// declarations that no entry leads to. Says so in dist/.npmignore, where npm looks for it.
+// Excludes from the package what only tests use: compiled files that were bundled, and declarations that no entry reaches. Writes
+// dist/.npmignore, where npm looks for it.
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
 /**
- * Where a folder ships no file of a kind, one pattern stands for all of them: npm matches each file with each pattern.
+ * Where a folder ships no file of an extension, one pattern covers them all, because npm matches each file with each pattern.
  *
- * @param shipped the code and the declarations that are shipped, by paths in dist
+ * @param shipped paths in dist of the code and declarations to ship
  */
 export function leaveUnshipped(shipped) {
   const kept = new Set(shipped);
@@ -20,7 +20,7 @@ export function leaveUnshipped(shipped) {
   writeFileSync('dist/.npmignore', [...new Set(patterns)].map((each) => `/${each}\n`).join(''));
 }
 
-/** The pattern of all files in the same folder with the same ending. */
+/** The pattern for all files in the same folder with the same extension. */
 function kindOf(file) {
   const ending = /(?:\.d)?\.[a-z]+$/.exec(file)?.[0];
   return posix.join(posix.dirname(file), `*${ending}`);

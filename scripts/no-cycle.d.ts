@@ -1,4 +1,4 @@
-// The types of the rule, for its test.
+// Types of the rule, for its test.
 
 import type { Rule } from 'eslint';
 

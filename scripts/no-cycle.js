@@ -1,6 +1,6 @@
-// A rule of ESLint: the files of a tree import each other in one direction, imports of types included, and so do its folders at run
-// time, when types are gone. What a file loads on demand may know the types of who loads it. What other files import is read once per
-// run, by the form that Prettier gives imports.
+// An ESLint rule against import cycles: between files, type imports included, and between folders at run time, without type
+// imports. A file that is loaded on demand may import types from its loader. Other files are parsed once per run, by a pattern
+// for imports as Prettier formats them.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import path from 'node:path';
 const IMPORT =
   /^(?:import|export)\s(?<type>type\s)?[^;'"]*?from\s+'(?<from>\.[^']+)'|^import\s+'(?<effect>\.[^']+)'|\bimport\(\s*'(?<demand>\.[^']+)'/gm;
 
-/** Returns the files that a file imports, and the folders at run time, its own left out. */
+/** Returns the files that a file imports, and the other folders that it imports from at run time. */
 function importsOf(file, text) {
   const folder = path.dirname(file);
   const [files, folders] = [new Set(), new Set()];
@@ -43,7 +43,7 @@ function foldersOf(tree) {
   return imported;
 }
 
-/** Returns the places that lead by imports from one back to it, both included, or undefined when none do. */
+/** Returns the shortest import cycle through a place, with the place at both ends, or undefined. */
 function findWayBack(place, importedBy) {
   const ways = new Map([[place, [place]]]);
   for (const [at, way] of ways) {
@@ -57,7 +57,7 @@ function findWayBack(place, importedBy) {
 
 const trees = new Map();
 
-/** Takes the root of the tree as its option; reports a file that is part of a cycle, and one whose folder is. */
+/** Takes the root of the tree as its option. Reports files that are part of a cycle or whose folder is. */
 export const noCycle = {
   meta: {
     type: 'problem',
@@ -88,7 +88,7 @@ export const noCycle = {
         if (own.folders.size === 0) return;
         const folders = foldersOf(tree);
         const folder = path.dirname(file);
-        // Begins with what this file imports: others of its folder report theirs.
+        // Starts with this file's imports only: other files of the folder report theirs.
         report(
           'folders',
           findWayBack(folder, (at) => (at === folder ? own.folders : (folders.get(at) ?? []))),

@@ -1,13 +1,13 @@
-// The entries of the package, as package.json exports them.
+// The package entries that package.json exports.
 
 import { readFileSync } from 'node:fs';
 
-/** Returns their names: those of the files in src and dist, without an ending, in the order of package.json. */
+/** Returns their file names in src and dist, without extension, in the order of package.json. */
 export function packageEntries() {
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8'));
   const files = Object.values(exports)
     .filter((entry) => typeof entry === 'object')
     .map(({ types }) => types.replace(/^\.\/dist\/|\.d\.ts$/g, ''));
-  // A host may ask for an entry by a name of its own.
+  // Two exports may share a file: some hosts import an entry under a name of their own.
   return [...new Set(files)];
 }

@@ -1,5 +1,5 @@
-// Draws docs/tokens-per-turn.svg, or another file that is named: what each model call of a recorded session is sent, with ctxfold and
-// without. Plays the session by the built command; the same input gives the same bytes.
+// Draws docs/tokens-per-turn.svg, or another file: the tokens of each model call in a recorded session, with and without ctxfold.
+// Plays the session with the built command; the output is deterministic.
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Holds the time that everything public takes against the size of what it is given: `npm run scaling`, after a
-// build. What it plays stands in bench/scaling.
+// Checks how the time of every public function grows with input size: `npm run scaling`, after a build. The subjects are in
+// bench/scaling.
 
 import { spawnSync } from 'node:child_process';
 import { compileBench } from './compile-bench.js';

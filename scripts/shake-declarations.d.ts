@@ -1,4 +1,4 @@
-// The types of shake-declarations.js, for its test.
+// Types of shake-declarations.js, for its test.
 
 export declare function shakeDeclarations(
   entries?: readonly string[],

@@ -1,5 +1,5 @@
-// Leaves in the declarations of dist only what the package's entries lead to. A class names in its constructor what users
-// never see, and one such name used to bring in a whole file, with all that this file imports.
+// Tree-shakes the declarations in dist from the package entries. Otherwise one internal name in a constructor brings in its whole
+// file with all imports.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -12,9 +12,9 @@ const DECLARATION = '.d.ts';
 const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /**
- * Writes the declarations anew that entries lead to.
+ * Rewrites the declarations that the entries reach.
  *
- * @returns their files, by paths in the folder
+ * @returns their paths in the folder
  */
 export function shakeDeclarations(entries = packageEntries(), folder = 'dist') {
   const files = new Map();
@@ -42,8 +42,8 @@ export function shakeDeclarations(entries = packageEntries(), folder = 'dist') {
 }
 
 /**
- * Reads a file: its statements, and for each name what it stands for: a statement and all words in it, which may be names
- * of this file, or a name of another file or package.
+ * Reads a file: its statements, and what each name refers to: either a statement with all identifiers in it, or a name in another
+ * file or package.
  */
 function readDeclarations(name, path) {
   const text = readFileSync(path, 'utf8');
@@ -71,7 +71,7 @@ function readDeclarations(name, path) {
   return { statements, names, kept: new Set() };
 }
 
-/** What an import, or an export from another file, names; `undefined` for another statement. */
+/** The names in an import or re-export; `undefined` for other statements. */
 function namedList(statement) {
   if (ts.isImportDeclaration(statement)) {
     const { importClause } = statement;
@@ -124,10 +124,12 @@ function textOf({ statements, kept }) {
     .trimStart();
 }
 
-/** Declarations may name what is installed with this package, or by who imports the entry: the rest is bundled, or missing. */
+/** Declarations may only refer to dependencies and to peers of the entry. Others are bundled or not installed. */
 function assertInstalled(specifier, name) {
   const [scope, rest] = specifier.split('/');
   const named = scope.startsWith('@') ? `${scope}/${rest}` : scope;
   if (isBuiltin(specifier) || named in dependencies || named in peerDependencies) return;
-  throw new Error(`${name}${DECLARATION} names ${named}, which users may not have.`);
+  throw new Error(
+    `${name}${DECLARATION} names ${named}, which is neither a dependency nor a peer.`,
+  );
 }

@@ -1,6 +1,6 @@
-// Shows that nothing grows: plays sessions, turns, conversations, threads that die and compactors by the thousand, and
-// measures what stays. `node --expose-gc scripts/soak.js [--items n] [--only subject]`, after a build. Ends with code 1
-// when heap, handles, listeners, files or threads grow.
+// Looks for leaks: plays thousands of sessions, turns, conversations, killed threads and compactors, and measures what remains.
+// `node --expose-gc scripts/soak.js [--items n] [--only subject]`, after a build. Exits with code 1 when heap, handles,
+// listeners, files or threads grow.
 
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,11 +24,11 @@ if (!/^[1-9]\d*$/.test(values.items)) {
 if (globalThis.gc === undefined) throw new Error('Expected to be started with --expose-gc.');
 
 /**
- * Bytes that may stay whatever is played: code that is compiled, buffers that are reused, and tables of weak maps, which stay as
- * large as they were for the most entries between two collections.
+ * Bytes that may remain whatever is played: compiled code, pooled buffers, and tables of weak maps, which never shrink below the
+ * most entries between two collections.
  */
 const HEAP_NOISE = 3_000_000;
-/** What is kept on purpose of each one: the state of a session that was let go, up to 32 MB; what a journal says of a turn. */
+/** Bytes kept on purpose per item: the state of closed sessions (up to 32 MB), and the journal's record of a turn. */
 const KEPT_BYTES = {
   'sessions opened and closed': 800,
   'conversations of adapters made anew': 800,
@@ -37,7 +37,7 @@ const KEPT_BYTES = {
 
 const OPTIONS = { workspaceRoot: '/w', tokenizer: 'estimate', offload: 'resident', threads: 1 };
 
-/** A history of reads with results of 2 kB, of another text each time. */
+/** A history of reads with distinct results of 2 kB. */
 function historyOf(entries, seed) {
   const history = [humanText(`go ${seed}`)];
   while (history.length < entries) {
@@ -50,11 +50,11 @@ function historyOf(entries, seed) {
   return history;
 }
 
-/** By subject: what is made once, and how one of them is played. */
+/** By subject: sets it up once, and returns how to play one item. */
 const SUBJECTS = {
   'sessions opened and closed': async () => {
     const compactor = createCompactor(OPTIONS);
-    // On a busy machine, hundreds of sessions end before the thread has started that they wanted.
+    // On a busy machine, hundreds of sessions close before their thread has started.
     const first = await compactor.createSession({ history: historyOf(20, 'first') });
     while (compactor.stats().openings === 0) await sleep(10);
     await first.close();
@@ -111,7 +111,7 @@ const SUBJECTS = {
   },
   'threads that die': async () => {
     const workers = new Set();
-    // A pool waits longer and longer before it starts threads that die. Here its clock runs ahead of that.
+    // A pool waits longer each time before it restarts a thread that dies. Moving its clock ahead skips that.
     const now = performance.now.bind(performance);
     let aheadMs = 0;
     performance.now = () => now() + aheadMs;
@@ -126,7 +126,7 @@ const SUBJECTS = {
       play: async (at) => {
         await Promise.all([...workers].map((worker) => worker.terminate()));
         aheadMs += 60_000;
-        // Starts another thread, so that there is one whenever is measured.
+        // Starts another thread, so that every measurement sees one.
         if (session.history.length > 100) session.history.clear();
         session.history.add(humanText(`on ${at}`));
         await session.ensureCompressionBeforeSend('p');
@@ -149,7 +149,7 @@ const SUBJECTS = {
   }),
 };
 
-/** What stays of a subject costs more the more there are of them; what takes a thread each is played less often. */
+/** Each item of these starts a thread, so short runs play fewer. */
 const SLOW = new Set(['threads that die', 'compactors made and closed']);
 
 async function measure() {
@@ -173,7 +173,7 @@ async function measure() {
   };
 }
 
-/** A thread that is stopped while it starts no longer keeps the process alive, and its end is awaited here. */
+/** A thread stopped during its start no longer keeps the process alive, but its end is awaited here. */
 const alive = setInterval(() => undefined, 60_000);
 let hasGrown = false;
 const items = Number(values.items);
@@ -192,7 +192,7 @@ for (const [subject, start] of Object.entries(SUBJECTS)) {
         : after[what] - before[what] > 3,
     );
   let after = await measure();
-  // What was ended may still be on its way out, on a busy machine.
+  // On a busy machine, stopped threads may not have exited yet.
   for (let tries = 0; tries < 50 && grownIn(after).length > 0; tries += 1) {
     await sleep(100);
     after = await measure();

@@ -1,6 +1,7 @@
-// The gate: build, then tests beside typecheck, lint and the report of the public API. Arguments choose test files; with --whole
-// all cases are played, random ones others in each run unless TEST_SEED says which, and everything is linted with types. The last
-// line printed is `N passed, N failed`; a check that fails counts as one failure, and only a failed build ends the run.
+// Builds, then runs the tests in parallel with type check, lint and API report. Arguments select test files. Without arguments,
+// only the tests of the sources run; `--all` adds those of the whole. `--whole` plays all cases, with new random seeds unless
+// TEST_SEED is set, and lints everything with types. The last line is `N passed, N failed`. A failed check counts as one failure;
+// only a failed build stops the run.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +10,10 @@ import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
 
 const { values, positionals } = parseArgs({
-  options: { whole: { type: 'boolean', default: false } },
+  options: {
+    all: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
 if (values.whole) {
@@ -18,16 +22,26 @@ if (values.whole) {
 }
 process.env.LINT ??= values.whole ? 'whole' : 'quick';
 
-/** What has not changed is not looked at again. A cycle of imports may be gone by a change of another file, which a second look tells. */
+/**
+ * Lints changed files only. When that fails, lints again without the cache: a cached import cycle may have been fixed in another
+ * file.
+ */
 const QUICK_LINT =
   'eslint -- --cache --cache-strategy content --cache-location node_modules/.cache/eslint/ > /dev/null 2>&1 || npm run --silent eslint';
-// How files are formatted takes as long to look at as all that matters more.
+// The quick run does not check formatting, which takes as long as the other checks together.
 const CHECKS = ['typecheck', values.whole ? 'lint' : QUICK_LINT, 'api-report'];
+
+/** Tests of the whole: the built package, processes, servers, bundlers, a browser. A tenth of the files, half of the time. */
+const TESTS_OF_THE_WHOLE = [
+  'test/{attacks,chaos,contracts,deploy,examples,integration}/**',
+  'test/**/*browser.test.ts',
+];
+const playsAll = values.all || values.whole || positionals.length > 0;
 
 let passed = 0;
 let failed = 0;
 
-/** Runs an npm script; resolves to whether it succeeded, and to what it printed. */
+/** Runs an npm script. Resolves to its output and whether it succeeded. */
 async function run(script) {
   const child = spawn(`npm run --silent ${script} 2>&1`, { shell: true });
   const closed = once(child, 'close');
@@ -41,7 +55,7 @@ function tell({ script, output, succeeds }) {
   console.log(`\n> ${script}${succeeds ? '' : ' failed'}\n${output}`.trimEnd());
 }
 
-/** One after the other: beside the tests, they are to take one core. */
+/** One after the other, so that they take one core and leave the rest to the tests. */
 async function runChecks() {
   const outcomes = [];
   for (const check of CHECKS) outcomes.push(await run(check));
@@ -50,13 +64,14 @@ async function runChecks() {
 
 async function runTests() {
   console.log('\n> tests');
-  const vitest = await startVitest('test', positionals, { watch: false });
+  const cliExclude = playsAll ? [] : TESTS_OF_THE_WHOLE;
+  const vitest = await startVitest('test', positionals, { watch: false, cliExclude });
   const modules = vitest.state.getTestModules();
   for (const module of modules) {
     const states = [...module.children.allTests()].map((test) => test.result().state);
     passed += states.filter((state) => state === 'passed').length;
     const failures = states.filter((state) => state === 'failed').length;
-    // A file that cannot be loaded or whose hooks fail has no failed test of its own.
+    // A file that does not load or whose hooks fail has no failed test of its own.
     failed += failures === 0 && !module.ok() ? 1 : failures;
   }
   failed += vitest.state.getUnhandledErrors().length;
@@ -64,13 +79,13 @@ async function runTests() {
   await vitest.close();
 }
 
-// What the checks are about to look at, the build does not look at.
+// The checks include the type check.
 const build = await run('build -- --no-check');
 tell(build);
 if (build.succeeds) {
   const checks = runChecks();
   await runTests();
-  // Told last: what the tests print would stand in between.
+  // Printed last, so as not to mix with the output of the tests.
   for (const outcome of await checks) tell(outcome);
 }
 console.log(`${passed} passed, ${failed} failed`);

@@ -1,14 +1,14 @@
-// The native TypeScript compiler by its path: two packages bring a command `tsc`, and which of them npm links, if any, is a race of its own.
+// The native TypeScript compiler by path: two packages bring a `tsc` command, and npm may link either or none.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Path of the compiler, a script for Node. */
+/** Path of the compiler, a Node script. */
 export const TSC = fileURLToPath(
   new URL('../node_modules/@typescript/native/bin/tsc', import.meta.url),
 );
 
-/** Compiles in the terminal. @returns the exit code. */
+/** Runs the compiler in this terminal. @returns its exit code */
 export function tsc(...args) {
   return spawnSync(process.execPath, [TSC, ...args], { stdio: 'inherit' }).status ?? 1;
 }

@@ -1,5 +1,5 @@
-// Writes the tokens of o200k, and the classes of characters that it goes by, as modules of the sources, so that compilers
-// and bundlers take them for what they are: code. Git does not keep them, and a build makes them anew only for others.
+// Generates modules with the o200k tokens and the character classes of its pattern, so that compilers and bundlers treat them as
+// code. Git ignores them, and a build regenerates them only when their source package or format changes.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -9,7 +9,7 @@ const FOLDER = 'src/shared/tokens';
 const TOKENS = `${FOLDER}/o200k-data.ts`;
 const CLASSES = `${FOLDER}/o200k-classes.ts`;
 
-/** The tokens are those of OpenAI's tiktoken (MIT), as gpt-tokenizer (MIT) has them. */
+/** The tokens of OpenAI's tiktoken (MIT), as packaged by gpt-tokenizer (MIT). */
 async function writeTokenModule() {
   const head = headOf('gpt-tokenizer', `, in the format 0x${MARK.toString(16)}`);
   if (isWritten(TOKENS, head)) return;
@@ -24,7 +24,7 @@ async function writeTokenModule() {
   writeFileSync(TOKENS, `${head}\nexport const O200K_TOKENS: string =\n  '${text}';\n`);
 }
 
-/** By the letter that stands for it, what the encoding's pattern calls the characters of a class; all others are `o`. */
+/** The encoding's character classes by the letter that stands for them; all other characters are `o`. */
 const CLASS_PATTERNS = {
   u: '[\\p{Lu}\\p{Lt}]',
   l: '\\p{Ll}',
@@ -36,8 +36,8 @@ const CLASS_PATTERNS = {
 };
 
 /**
- * The classes are those of the Unicode version that tiktoken has, which may be another than that of the Node that builds
- * or counts: each pattern is matched by tiktoken itself, with an encoding of bytes, on every character there is.
+ * Takes the classes from tiktoken's Unicode version, which may differ from that of the Node that builds or counts: tiktoken
+ * itself matches each pattern, with a byte-level encoding, on every character.
  */
 async function writeClassModule() {
   const head = headOf('tiktoken', '');
@@ -60,7 +60,7 @@ async function writeClassModule() {
   writeFileSync(CLASSES, `${head}\nexport const O200K_CLASSES: string =\n  '${runs}';\n`);
 }
 
-/** A length above 1, in digits. */
+/** A run length; 1 is omitted. */
 function lengthText(length) {
   return length === 1 ? '' : String(length);
 }

@@ -1,23 +1,23 @@
-// How far a figure would be off with other sessions of the kind: the bootstrap (Efron, 1979). Sessions are drawn with
-// replacement, not needs: those of one session are alike.
+// Confidence intervals by the bootstrap (Efron, 1979). Draws sessions with replacement, not needs, because the needs of one
+// session are correlated.
 
 import { seededRandom } from '../support/seeded-random.js';
 
 const SEED = 16;
 const RESAMPLES = 1_000;
-/** A twentieth of the draws is outside, half of it on each side. */
+/** Share of the draws outside the interval, half on each side. */
 const OUTSIDE = 0.05;
 
-/** Nineteen of twenty draws lie between. */
+/** Contains 95 % of the draws. */
 export interface Interval {
   readonly low: number;
   readonly high: number;
 }
 
 /**
- * The interval of a figure over sessions. The same sessions give the same one.
+ * The interval of a figure over sessions. Deterministic.
  *
- * @param figure takes sessions, some of them more than once; what is NaN there is left out
+ * @param figure takes sessions, some of them repeated; draws for which it is NaN are ignored
  */
 export function bootstrap<T>(
   sessions: readonly T[],

@@ -1,4 +1,4 @@
-// Draws what policies retain against what they save, as SVG. The same figures give the same bytes.
+// Draws what policies retain against what they save, as SVG. The output is deterministic.
 
 import type { PolicyRole } from './policy.js';
 import type { GroupReport, PolicyReport } from './report.js';
@@ -9,10 +9,10 @@ const PLOT = { left: 56, right: 24, top: 60, bottom: 44 };
 const BASELINE = HEIGHT - PLOT.bottom;
 const TICK_PERCENT = 10;
 const DOT_RADIUS = 5;
-/** About what a letter of a label takes, and a line of them. */
+/** Approximate size of a label's letter and line. */
 const LETTER_WIDTH = 6.6;
 const LINE_HEIGHT = 14;
-/** Lines away from a dot at which a place for its name is looked for. */
+/** How many label heights from its dot a label may be placed. */
 const STEPS = 20;
 
 interface Box {
@@ -29,7 +29,7 @@ interface Dot {
   readonly role: PolicyRole;
 }
 
-/** Where a text may stand, and which of its ends is sure to be at the edge of the box. */
+/** A candidate box for a label, and the text anchor that keeps it in the box. */
 interface Place extends Box {
   readonly anchor: 'start' | 'middle' | 'end';
 }
@@ -38,7 +38,9 @@ interface Label extends Place {
   readonly dot: Dot;
 }
 
-/** The chart of some sessions: to the right is cheaper, up is safer. Baselines are for tables: there are too many of them. */
+/**
+ * The chart of a group of sessions: right is cheaper, up is safer. Baselines are left to the tables, because there are too many.
+ */
 export function drawChart({ group, sessions, edits, policies: all }: GroupReport): string {
   const policies = all.filter(({ role }) => role !== 'baseline');
   const scale = scaleOf(policies);
@@ -110,7 +112,7 @@ function scaleOf(policies: readonly PolicyReport[]): {
   return { x, y, grid };
 }
 
-/** A line across the plot, with gaps where it would run through a label. */
+/** A line across the plot, with gaps for labels. */
 function gridLine(y: number, labels: readonly Box[]): string {
   const crossed = labels
     .filter(({ top, bottom }) => top < y && y < bottom)
@@ -133,7 +135,7 @@ function ticks(from: number, to: number): readonly number[] {
   );
 }
 
-/** Gives each label the nearest place where it covers no dot and no label; one without such a place is left out. */
+/** Gives each label the nearest free place, and omits labels without one. */
 function placeLabels(dots: readonly Dot[]): readonly Label[] {
   const taken: Box[] = dots.map(({ x, y }) => around(x, y, 2 * DOT_RADIUS, 2 * DOT_RADIUS));
   const labels: Label[] = [];
@@ -149,7 +151,7 @@ function placeLabels(dots: readonly Dot[]): readonly Label[] {
   return labels;
 }
 
-/** Right, left, below and above of the dot, then the same farther away. */
+/** Right, left, below and above the dot, then the same farther away. */
 function candidates({ x, y }: Dot, width: number): readonly Place[] {
   const sideways = width / 2 + DOT_RADIUS + 5;
   const at = (middle: number, height: number, anchor: Place['anchor']): Place => {
@@ -172,7 +174,7 @@ function around(x: number, y: number, width: number, height: number): Box {
   return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
 }
 
-/** A label beside a dot on the lowest line may reach half below it; the numbers of the axis stand further down. */
+/** A label beside a dot on the lowest line may extend half its height below the plot; the axis numbers are further down. */
 function isInside({ left, right, top, bottom }: Box): boolean {
   return (
     left > PLOT.left &&
@@ -186,7 +188,7 @@ function overlaps(a: Box, b: Box): boolean {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
-/** The label, with a line to its dot where that is not beside it. */
+/** The label, with a line to its dot if they are apart. */
 function drawLabel({ dot, anchor, left, right, top, bottom }: Label): string {
   const middle = (top + bottom) / 2;
   const x = { start: left, middle: (left + right) / 2, end: right }[anchor];

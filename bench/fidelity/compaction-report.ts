@@ -1,5 +1,5 @@
-// What pruning in front of a provider's compaction saves against that alone: sessions are played through the library twice in one
-// run, with a provider that compacts whatever it is given into a text of the same length. Warm caches; makes no request.
+// What pruning saves when the provider compacts as well: plays each session twice, with and without pruning, against a simulated
+// provider that compacts any context into a text of fixed length. Assumes warm caches; makes no requests.
 
 import { createCompactor, estimateEntryTokens } from '../../src/index.js';
 import type { EphemeralSettings, IContent, SessionOptions } from '../../src/index.js';
@@ -8,13 +8,13 @@ import { numberText } from './policy-table.js';
 import type { TextTable } from './policy-table.js';
 import type { RecordedSession } from './recorded-session.js';
 
-/** Windows in tokens: those of models are larger, and so are their sessions. */
+/** Windows in tokens; smaller than those of real models, as these sessions are too. */
 const WINDOWS = [16_000, 32_000, 64_000] as const;
-/** What a compaction comes to, and what a token of an answer costs of one of the input. */
+/** Length of a compaction in tokens, and the price of an output token relative to an input token. */
 const COMPACTED_TOKENS = 2_000;
 const OUTPUT_PRICE = 5;
 
-/** By name: what each way does in front of the provider. */
+/** By name: what each way does before the provider's compaction. */
 const WAYS = {
   'compaction alone': {
     settings: {
@@ -28,7 +28,7 @@ const WAYS = {
 } as const satisfies Readonly<Record<string, { readonly settings: EphemeralSettings }>>;
 
 interface Come {
-  /** How often the provider compacted, and what it was given for that. */
+  /** How often the provider compacted, and the tokens it read for that. */
   readonly compactions: number;
   readonly compactedTokens: number;
   readonly sentTokens: number;
@@ -37,7 +37,7 @@ interface Come {
 
 const NOTHING: Come = { compactions: 0, compactedTokens: 0, sentTokens: 0, readTokens: 0 };
 
-/** Returns the table; what pruning comes to stands as percents of compaction alone. */
+/** Returns the table, with pruning as percentages of compaction alone. */
 export async function compactionTable(contexts: readonly RecordedSession[]): Promise<TextTable> {
   const rows: (readonly string[])[] = [];
   for (const window of WINDOWS) {
@@ -68,7 +68,7 @@ export async function compactionTable(contexts: readonly RecordedSession[]): Pro
   };
 }
 
-/** Each compaction reads what it is given from the cache, and is paid as an answer is. */
+/** A compaction reads its input from the cache and is priced as output. */
 function costOf(
   { compactions, compactedTokens, sentTokens, readTokens }: Come,
   read: number,

@@ -1,45 +1,45 @@
-// What the requests of a session come to: their tokens, what of them a prompt cache cannot answer, and
-// what that costs. Walks a context from the first entry that changed only.
+// Meters the requests of a session: tokens, the part that a prompt cache cannot answer, and the price. Visits only entries after
+// the first change.
 
 import { estimateEntryTokens } from '../../src/index.js';
 import type { IContent } from '../../src/index.js';
 
-/** A change this near to the end of what was sent is no rewrite: little has to be read anew. */
+/** A change this near to the end is no rewrite, because little has to be read again. */
 export const TAIL_TOKENS = 8_000;
 
 /**
- * Prices of input relative to input that is not cached, as of Anthropic's API for a cache of five minutes:
+ * Input prices relative to uncached input, from Anthropic's API for the five-minute cache:
  * https://docs.claude.com/en/docs/build-with-claude/prompt-caching#pricing
  */
 export const CACHE_READ_PRICE = 0.1;
 export const CACHE_WRITE_PRICE = 1.25;
 
-/** What a cached token may cost elsewhere: half and a quarter of it. */
+/** Anthropic's price of a cached token, and half and a quarter of it, for other providers. */
 export const CACHE_READ_PRICES = [CACHE_READ_PRICE, 0.05, 0.025] as const;
 
-/** A cache that nobody has asked for so long is cold. Milliseconds. */
+/** Milliseconds without a request after which a cache is cold. */
 export const CACHE_LIFETIME_MS = 300_000;
 
-/** Requests, added up. Tokens are estimates. */
+/** Sums over requests. Tokens are estimates. */
 export interface RequestFigures {
   readonly modelCalls: number;
   /** Input tokens. */
   readonly tokens: number;
-  /** Calls before which the context changed more than `TAIL_TOKENS` before the end of what the previous call was sent. */
+  /** Calls whose context differs from the previous one more than `TAIL_TOKENS` before the end of that. */
   readonly cacheRewrites: number;
-  /** Calls before which the context changed anywhere in what the previous call was sent. */
+  /** Calls whose context differs anywhere within the previous one. */
   readonly prefixChanges: number;
-  /** Tokens of entries that stand as the previous call was sent them, behind the first change. */
+  /** Tokens of unchanged entries after the first change. */
   readonly rewrittenTokens: number;
-  /** Price of the input, in tokens that are not cached; a cache answers all that the previous call began with, too. */
+  /** Price of the input, in uncached tokens. A cache answers the whole prefix shared with the previous call. */
   readonly inputCost: number;
-  /** Tokens that the previous call began with, too, while no gap had let the cache go cold. */
+  /** Tokens of the prefix shared with the previous call, where no gap had let the cache go cold. */
   readonly warmTokens: number;
-  /** The same behind a gap of more than `CACHE_LIFETIME_MS`. */
+  /** The same after a gap of more than `CACHE_LIFETIME_MS`. */
   readonly coldTokens: number;
 }
 
-/** Price of the input of some requests. With `isGapped` what was cached is paid anew behind a gap. */
+/** Price of the input of some requests. With `isGapped`, shared prefixes are paid in full after a gap. */
 export function inputCostAt(
   { tokens, warmTokens, coldTokens }: RequestFigures,
   readPrice: number,
@@ -51,7 +51,7 @@ export function inputCostAt(
 
 const TOKENS = new WeakMap<IContent, number>();
 
-/** Estimated tokens of an entry, which is measured once. */
+/** Estimated tokens of an entry, memoized. */
 export function entryTokens(entry: IContent): number {
   let tokens = TOKENS.get(entry);
   if (tokens === undefined) {
@@ -61,10 +61,10 @@ export function entryTokens(entry: IContent): number {
   return tokens;
 }
 
-/** Meters the contexts of one session. An entry that was replaced counts as changed from its beginning. */
+/** Meters the contexts of one session. A replaced entry counts as changed from its start. */
 export class ContextMeter {
   readonly #sent: IContent[] = [];
-  /** Tokens before the entry of that index, and of all at the end. */
+  /** Tokens before each entry; the last element is the total. */
   readonly #tokensBefore: number[] = [0];
   #figures: RequestFigures = {
     modelCalls: 0,
@@ -77,7 +77,7 @@ export class ContextMeter {
     coldTokens: 0,
   };
 
-  /** All requests so far. */
+  /** Sums over all requests so far. */
   get figures(): RequestFigures {
     return this.#figures;
   }
@@ -87,7 +87,7 @@ export class ContextMeter {
     return this.#tokensBefore.at(-1) ?? 0;
   }
 
-  /** Takes the context of the next call, which came so long after the one before. */
+  /** Takes the context of the next call, and the time since the previous one. */
   send(context: readonly IContent[], gapMs: number = 0): void {
     const sent = this.#sent;
     const before = this.#tokensBefore;

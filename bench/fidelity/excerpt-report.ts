@@ -1,4 +1,4 @@
-// What excerpts keep of the identifiers that calls need: traces have no text that could tell.
+// How many of the identifiers that calls need survive in excerpts. Skips traces, which have no text.
 
 import { estimateEntryTokens } from '../../src/index.js';
 import { REMOVED_POINTER } from '../../src/density.js';
@@ -9,7 +9,7 @@ import type { Need } from './needs/need.js';
 import type { TextTable } from './policy-table.js';
 import type { RecordedSession } from './recorded-session.js';
 
-/** Smaller results are hardly ever worth an excerpt. */
+/** Smaller results are rarely worth an excerpt. */
 const LARGE_TOKENS = 150;
 
 const GROUPS: readonly (readonly [name: string, has: (need: Need) => boolean])[] = [
@@ -18,7 +18,7 @@ const GROUPS: readonly (readonly [name: string, has: (need: Need) => boolean])[]
   ['other calls', ({ kind }) => kind !== 'id-edit'],
 ];
 
-/** Returns which identifiers that only large results had shown would be in an excerpt of one of these. */
+/** Returns which identifiers shown only by large results would also be in their excerpts. */
 export function excerptTable(contexts: readonly RecordedSession[]): TextTable {
   const needs = contexts
     .flatMap(({ needsOf }) => Array.from(needsOf.values()).flat())

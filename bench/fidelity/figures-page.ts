@@ -1,5 +1,5 @@
-// Puts the figures of a report into a page of the documentation, between its marks. Leaves the rest of the
-// page alone; formats tables as prettier does, so that a page stays as it was checked in.
+// Writes the figures of a report between the markers of a documentation page. Leaves the rest alone, and formats tables as
+// Prettier does, so that an unchanged page has no diff.
 
 import { posix } from 'node:path';
 import type { EditAtRisk } from './measure.js';
@@ -10,7 +10,7 @@ import type { TextTable } from './policy-table.js';
 import { mainGroup } from './report.js';
 import type { FidelityReport } from './report.js';
 
-/** Returns the page with the figures of this report. Throws a `RangeError` when the page does not mark where they go. */
+/** Returns the page with the figures of this report. Throws a `RangeError` when the page has no markers for them. */
 export function withFigures(page: string, report: FidelityReport): string {
   const main = mainGroup(report);
   const parts = [
@@ -22,7 +22,7 @@ export function withFigures(page: string, report: FidelityReport): string {
   return withParts(page, 'figures', parts);
 }
 
-/** Returns the page with the table of costs. Throws a `RangeError` when the page does not mark where it goes. */
+/** Returns the page with the table of costs. Throws a `RangeError` when the page has no markers for it. */
 export function withMoney(page: string, table: TextTable): string {
   return withParts(page, 'money', [tablePart(table)]);
 }
@@ -53,7 +53,7 @@ function tablePart({ title, subtitle, heads, rows }: TextTable): string {
   return [`### ${title}`, '', `${subtitle}.`, '', ...[heads, rule, ...rows].map(line)].join('\n');
 }
 
-/** What the default working set still loses, by place. */
+/** The edits at risk under the default working set, with their places. */
 function lostPart({ groups }: FidelityReport): readonly string[] {
   const lost = groups[0]?.policies.find(({ policy }) => policy === OWN_POLICY)?.atRisk ?? [];
   if (lost.length === 0) return [];

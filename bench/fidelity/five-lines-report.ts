@@ -1,4 +1,4 @@
-// The figures of the five lines: each adapter and the session API, on the same sessions, summed up.
+// The figures of the five-line integration: each adapter and the session API on the same sessions, in total.
 
 import Table from 'cli-table3';
 import { playFiveLines, playSession } from './five-lines.js';
@@ -9,20 +9,20 @@ import { numberText, percentText } from './policy-table.js';
 import type { RecordedSession } from './recorded-session.js';
 import { SDK_ROUTES } from './sdk-routes.js';
 
-/** What one way of sending came to. */
+/** The result for one adapter or the session API. */
 export interface FiveLinesRow {
   readonly name: string;
   readonly saved: number;
-  /** Of the input, what a cache answers at 0.1 and all else at 1, against everything sent. */
+  /** Price of the input (cached 0.1, other 1), relative to sending everything. */
   readonly cost: number;
-  /** The same where writing to the cache is 1.25. */
+  /** The same with cache writes at 1.25. */
   readonly costWithWrites: number;
   readonly retained: number;
   readonly rewrites: number;
   readonly validityErrors: number;
 }
 
-/** Measures the adapters, one after the other. */
+/** Measures the adapters, one after another. */
 export async function reportFiveLines(
   sessions: readonly RecordedSession[],
 ): Promise<readonly FiveLinesRow[]> {
@@ -58,14 +58,14 @@ export async function reportFiveLines(
   return rows;
 }
 
-/** The cost with writes at the price of what is not cached. */
+/** The price with cache writes at the price of uncached input. */
 function plainCost(inputCost: number, tokens: number): number {
   // inputCost = 0.1 cached + 1.25 fresh, and tokens = cached + fresh.
   const fresh = (inputCost - 0.1 * tokens) / 1.15;
   return 0.1 * (tokens - fresh) + fresh;
 }
 
-/** The rows as a table. */
+/** Formats the rows as a table. */
 export function renderFiveLines(rows: readonly FiveLinesRow[]): string {
   const table = new Table({
     head: [

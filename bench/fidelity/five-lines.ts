@@ -1,6 +1,5 @@
-// Plays recorded sessions through the adapters as a newcomer has them: a compactor where the agent worked, an adapter, and not
-// one option.
-// Each call hands over the whole list, as SDKs do; what comes back is read again and measured as any policy is.
+// Plays recorded sessions through the adapters as a newcomer uses them: a compactor with the workspace root, an adapter, no
+// options. Each call passes the whole list, as SDKs do; the output is read back and measured like any policy.
 
 import { createCompactor } from '../../src/index.js';
 import { isAnswer, modelOfEntry } from '../../src/cli/replay/session-player.js';
@@ -10,15 +9,15 @@ import type { Policy } from './policy.js';
 import type { RecordedSession } from './recorded-session.js';
 import type { SdkRoute } from './sdk-routes.js';
 
-/** What came of a session. */
+/** The result of one session. */
 export interface FiveLines {
-  /** Sends what the adapter has sent. */
+  /** Replays what the adapter sent. */
   readonly policy: Policy;
-  /** Rules of provider profiles that a list kept before it was compacted, and broke after: once for each call and rule. */
+  /** Violations of provider profiles that compaction introduced, once per call and rule. */
   readonly validityErrors: number;
 }
 
-/** Plays a session through an adapter, from model call to model call. */
+/** Plays a session through an adapter, one model call after another. */
 export async function playFiveLines<Message extends object>(
   { transcript }: RecordedSession,
   { name, write, read, connect }: SdkRoute<Message>,
@@ -26,9 +25,9 @@ export async function playFiveLines<Message extends object>(
   await using compactor = createCompactor({ workspaceRoot: transcript.workspaceRoot });
   const compact = connect(compactor);
   const messages: Message[] = [];
-  /** By message, the entry that it is; an edited one is read once. */
+  /** The entry of each message; an edited message is read once. */
   const entryOf = new WeakMap<Message, IContent>();
-  /** Some adapters join what they return anew for each call: what says the same is the same. */
+  /** Some adapters rebuild joined messages for each call, so these are recognized by content. */
   const readBefore = new Map<string, IContent>();
   const readOnce = (message: Message): IContent => {
     const text = JSON.stringify(message);
@@ -58,7 +57,7 @@ export async function playFiveLines<Message extends object>(
   return { policy: replayOf(name, sent), validityErrors };
 }
 
-/** Plays a session through a session of its own, with its defaults. */
+/** Plays a recorded session through a ctxfold session with its defaults. */
 export async function playSession({ transcript }: RecordedSession): Promise<FiveLines> {
   await using compactor = createCompactor({ workspaceRoot: transcript.workspaceRoot });
   const session = await compactor.createSession();
@@ -79,7 +78,7 @@ export async function playSession({ transcript }: RecordedSession): Promise<Five
   return { policy: replayOf('session API', sent), validityErrors };
 }
 
-/** Sends what was sent. */
+/** Replays recorded requests. */
 function replayOf(name: string, sent: readonly (readonly IContent[])[]): Policy {
   const start: Policy['start'] = () => {
     let call = 0;

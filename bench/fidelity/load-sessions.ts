@@ -8,13 +8,13 @@ import { recordContexts } from './recorded-session.js';
 import type { RecordedSession } from './recorded-session.js';
 import { readTrace } from './trace.js';
 
-/** What was found: the contexts of all sessions, and the files that hold no session. */
+/** The contexts of all sessions, and the files that hold no session. */
 export interface LoadedSessions {
   readonly contexts: readonly RecordedSession[];
   readonly skipped: readonly string[];
 }
 
-/** Reads all sessions below these paths. @throws RangeError when there is none. */
+/** Reads all sessions below these paths. @throws RangeError when there are none. */
 export async function loadSessions(paths: readonly string[]): Promise<LoadedSessions> {
   const contexts: RecordedSession[] = [];
   const skipped: string[] = [];

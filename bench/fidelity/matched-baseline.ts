@@ -1,5 +1,5 @@
-// Pruning without a thought, to compare with: before each call, as many tokens of results go as a policy has let go of by
-// then, by chance or the oldest first. What a policy keeps above that is its merit.
+// Naive baselines: before each call, they drop as many tokens of results as a policy has dropped by then, at random or oldest
+// first. What a policy retains beyond that is its merit.
 
 import { PRUNED_POINTER } from '../../src/density.js';
 import type { ContentBlock, IContent } from '../../src/index.js';
@@ -14,9 +14,8 @@ const SEED = 1;
 const POINTER_TOKENS = estimateResultTokens({ result: PRUNED_POINTER });
 
 /**
- * The policy that sends, at each call, about as many tokens as another one does. It takes results that the model was sent
- * at least once, in the order of their coming or in one that is drawn as they come. The next in line goes when that brings it
- * nearer to the tokens of the other one.
+ * A policy that sends about as many tokens at each call as another one. It drops results that the model was sent at least once,
+ * oldest first or in random order, as long as that brings it nearer to the other's tokens.
  */
 export function matchedBaseline(name: string, order: 'random' | 'oldest', like: Policy): Policy {
   return {

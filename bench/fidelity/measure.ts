@@ -1,5 +1,4 @@
-// Plays a recorded session through a policy: what each model call is sent, and what becomes of what the
-// agent needed for its answer.
+// Plays a recorded session through a policy: what each model call is sent, and whether what the agent needed is still in view.
 
 import { isAnswer } from '../../src/cli/replay/session-player.js';
 import type { IContent } from '../../src/index.js';
@@ -15,19 +14,19 @@ import type { RecordedSession } from './recorded-session.js';
 import { OUTCOMES, View } from './recovery.js';
 import type { Outcome } from './recovery.js';
 
-/** An edit whose text a policy took from view. */
+/** An edit whose text a policy removed from view. */
 export interface EditAtRisk {
   readonly source: string;
   readonly entry: number;
   readonly callId: string;
   readonly tool: string;
   readonly file: string;
-  /** How many lines it replaced, and those of them that were gone. */
+  /** The number of lines it replaced, and how many of them were gone. */
   readonly lineCount: number;
   readonly missing: readonly string[];
 }
 
-/** The weight of the needs of a kind, by what became of them. */
+/** The weight of a kind's needs, by outcome. */
 export type OutcomeWeights = Readonly<Record<Outcome, number>>;
 
 /** What a policy did to some sessions. */
@@ -36,9 +35,9 @@ export interface Figures extends RequestFigures, ReadingFigures {
   /** Edits whose text the unpruned context held in full. */
   readonly edits: number;
   readonly atRisk: readonly EditAtRisk[];
-  /** Distinct file and call among the edits at risk: what the agent would have had to read again. */
+  /** Distinct pairs of file and call among the edits at risk: what the agent would have had to read again. */
   readonly rereads: number;
-  /** The requests with everything kept. */
+  /** The requests of the unpruned session. */
   readonly unpruned: RequestFigures;
 }
 
@@ -96,7 +95,7 @@ export function sumFigures(figures: readonly Figures[]): Figures {
   };
 }
 
-/** The fields of `zero`, added up. */
+/** Adds up the fields of `zero`. */
 function sumFields<T extends object>(zero: T, parts: readonly T[]): T {
   const sums: Record<string, number> = {};
   for (const field of Object.keys(zero)) {
@@ -137,7 +136,7 @@ function unprunedOf(session: RecordedSession): RequestFigures {
   return figures;
 }
 
-/** Calls back before each model call that needed something. */
+/** Calls back before each model call that has needs. */
 function play(
   session: RecordedSession,
   policy: Policy,

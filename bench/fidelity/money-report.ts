@@ -1,5 +1,5 @@
-// What the default costs at the prices of three families of models, with a cache that is always warm and with one that goes cold in
-// the gaps that were recorded: of all sessions together, and of the dearest one.
+// What the default costs at the prices of three model families, with a cache that is always warm and with one that goes cold in
+// recorded gaps: for all sessions together and for the most expensive one.
 
 import { CACHE_READ_PRICES } from './context-meter.js';
 import { measure, sumFigures } from './measure.js';
@@ -15,10 +15,10 @@ import { DEFAULT_WORKING_SET } from '../../src/density.js';
 
 const WRITE_PRICE = 1.25;
 
-/** Of sessions without texts there is nothing to shrink. */
+/** Only sessions with texts have anything to shrink. */
 const ALONE = "shrinking 'lossless' alone, of texts";
 
-/** By name, what is measured where reads cost so much. */
+/** By name: the policy for a given price of cache reads. */
 const POLICIES: readonly (readonly [name: string, (read: number) => Policy])[] = [
   [ALONE, () => shrinking('lossless', 'lossless')],
   ["edits 'auto', shrinking 'lossless'", (read) => auto(read, 'lossless')],
@@ -29,7 +29,7 @@ function auto(read: number, shrink: 'lossless' | 'default'): Policy {
   return batched(`${shrink} at ${read}`, DEFAULT_WORKING_SET, shrink, { read, write: WRITE_PRICE });
 }
 
-/** Returns the table; costs are percents of sending everything. */
+/** Returns the table; costs are percentages of sending everything. */
 export function moneyTable(contexts: readonly RecordedSession[]): TextTable {
   const sources = [...new Set(contexts.map(({ source }) => source))];
   const rows = POLICIES.flatMap(([name, policyAt]) =>
@@ -37,7 +37,7 @@ export function moneyTable(contexts: readonly RecordedSession[]): TextTable {
       const measurable = contexts.filter(({ hasTexts = true }) => hasTexts || name !== ALONE);
       const perPrice = CACHE_READ_PRICES.map((read) => {
         const policy = policyAt(read);
-        // Whoever never waits decides as if no cache ever went cold.
+        // With no gaps, a policy decides as if no cache ever went cold.
         const measured = measurable.map((context) => {
           const played = isGapped ? context : { ...context, gapsMs: [] };
           return { source: context.source, figures: measure(played, policy) };

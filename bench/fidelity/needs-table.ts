@@ -1,4 +1,4 @@
-// The needs by kind as a table: what became of them under a policy, and how much better that is than chance.
+// A table of needs by kind: their outcomes under a policy, and the lift over chance.
 
 import { NEED_KINDS } from './needs/need.js';
 import type { NeedKind } from './needs/need.js';

@@ -1,5 +1,5 @@
-// What an edit of numbered lines replaces, told from the window that its editor showed last: lines as
-// `12:text` under the name of the file. Knows windows of one file; what scrolled out of view is not guessed.
+// Which lines an edit by line numbers replaces, from the last window that its editor showed (`12:text` under the file name).
+// Supports windows of one file; does not guess lines that scrolled out.
 
 import type { ToolCallBlock, ToolResponseBlock } from '../../src/index.js';
 import { shownLines } from './replaced-texts.js';
@@ -14,7 +14,7 @@ export class NumberedLines {
   #file = '';
   #lines = new Map<number, string>();
 
-  /** Takes note of a result. One that failed shows what the file is not. */
+  /** Records a result, unless it failed, since that does not show the file. */
   see({ result, error }: ToolResponseBlock): void {
     if (typeof result !== 'string' || error !== undefined) return;
     const window = WINDOW.exec(result);
@@ -24,7 +24,7 @@ export class NumberedLines {
     this.#lines = new Map(Array.from(shown, ([, number, text]) => [Number(number), text ?? '']));
   }
 
-  /** Returns what a call replaces by number; nothing where the window does not show each of the lines. */
+  /** Returns what a call replaces by line number; nothing unless the window shows all of the lines. */
   replacedBy({ parameters }: ToolCallBlock): readonly ReplacedText[] {
     const range = editedRange(parameters);
     if (range === undefined) return [];

@@ -1,5 +1,5 @@
-// The rules by which results leave a context, for comparison: those of the density pass, what APIs
-// and frameworks offer, a crude working set, and one that knows the future. All keep calls and text.
+// The compared policies: those of the density pass, those of APIs and frameworks, a crude working set, and one that knows the
+// future. All keep calls and text.
 
 import {
   AGGRESSIVE_WORKING_SET,
@@ -42,15 +42,15 @@ export const KEEP_ALL: Policy = {
   start: () => densitySender(() => undefined),
 };
 
-/** The name of what the presets of agents choose. */
+/** The policy that the agents' presets choose. */
 export const OWN_POLICY = 'working set (default)';
 
 const DEFAULT: Policy = workingSet(OWN_POLICY, DEFAULT_WORKING_SET);
 const AGGRESSIVE: Policy = workingSet('working set (aggressive)', AGGRESSIVE_WORKING_SET);
-/** As the adapters land it unless they are told otherwise. */
+/** With batched edits, the default of the adapters. */
 const BATCHED: Policy = batched('default, batched', DEFAULT_WORKING_SET);
 
-/** Own policies, each with the ones that drop as many tokens without a thought. */
+/** Own policies, each with its naive baselines, which drop as many tokens. */
 export const BASELINES: readonly {
   readonly own: Policy;
   readonly random: Policy;
@@ -73,7 +73,7 @@ export const BASELINES: readonly {
   },
 ];
 
-/** The policies that are compared, in the order of the tables. */
+/** The compared policies, in the order of the tables. */
 export const POLICIES: readonly Policy[] = [
   KEEP_ALL,
   densityPolicy('superseded by any write (specified)', {}),
@@ -97,7 +97,7 @@ function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
   return {
     name,
     start: ({ transcript }) => {
-      // Of the preset, what it knows and not what it chooses: that is what the policies differ in.
+      // Takes the preset's knowledge but not its choices, which are what the policies vary.
       const { preset, workspaceRoot = '/' } = transcript;
       const { toolCatalog, inclusionSyntaxes } = preset;
       const config = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot, toolCatalog, inclusionSyntaxes };
@@ -106,7 +106,7 @@ function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
   };
 }
 
-/** Results made smaller before they are sent, and nothing else. */
+/** Only shrinks results before they are sent. */
 export function shrinking(name: string, shrink: ShrinkOption): Policy {
   const off = { readWritePruning: false, fileDedupe: false } as const;
   return {
@@ -115,7 +115,7 @@ export function shrinking(name: string, shrink: ShrinkOption): Policy {
   };
 }
 
-/** What the preset of the agent chooses, with these rules. */
+/** The agent's preset with these rules. */
 export function workingSet(name: string, rules: WorkingSetRules): Policy {
   return {
     name,
@@ -124,7 +124,10 @@ export function workingSet(name: string, rules: WorkingSetRules): Policy {
   };
 }
 
-/** The same, as sessions land it unless they are told otherwise: what it finds is held until it is worth the cache that it costs, or that is cold. */
+/**
+ * The same with batched edits, the default of sessions: findings are held until the edit is worth its cost in cache, or the cache
+ * is cold.
+ */
 export function batched(
   name: string,
   rules: WorkingSetRules,
@@ -197,9 +200,9 @@ function lastPerTool(recencyRetention: number): Policy {
 }
 
 /**
- * Prunes the history before every call, for good. What is added is indexed once, and all of it anew when an edit lands.
+ * Prunes the history before every call, for good. Indexes added entries once, and everything again after an edit.
  *
- * @param admit what of an edit of the history may land now @default all of it
+ * @param admit the part of an edit that may land now @default all of it
  */
 function densitySender(
   configOfCall: () => DensityConfig | undefined,
@@ -241,10 +244,10 @@ function lastOfAll(count: number): Policy {
   };
 }
 
-/** Results that are no reads and stay in a crude working set. */
+/** Results other than reads that stay in a crude working set. */
 const OTHER_RESULTS = 5;
 
-/** Keeps the newest results that are no reads, and the reads of files that were touched of late. */
+/** Keeps the newest results that are not reads, and the reads of recently touched files. */
 function crudeWorkingSet(calls: number): Policy {
   return {
     name: `crude working set, ${calls} calls`,

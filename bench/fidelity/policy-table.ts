@@ -1,4 +1,4 @@
-// The figures of some sessions as a title, heads and rows of text, for terminals and pages alike.
+// The figures of some sessions as title, heads and rows of text, for terminals and pages.
 
 import {
   CACHE_LIFETIME_MS,
@@ -19,10 +19,10 @@ import {
 } from './shares.js';
 import type { NeedGroup } from './shares.js';
 
-/** A table; the first column holds names, all others numbers. */
+/** The first column holds names, the others numbers. */
 export interface TextTable {
   readonly title: string;
-  /** What the table counts. */
+  /** The subject of the counts. */
   readonly subtitle: string;
   readonly heads: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -56,7 +56,7 @@ const COLUMNS: readonly Column[] = [
   { head: 'net', cell: (policy) => points(shareOf(netCostRatio(policy), 1)) },
 ];
 
-/** The columns of figures in the table, and what they mean, one sentence each. All are percents. */
+/** The columns and their meaning, one sentence each. All are percentages. */
 export const LEGEND: readonly string[] = [
   'Edits, ids, quotes: what stayed in view of the edits, of the identifiers that other calls were the first to use (by idf), and of the quotes.',
   'Saved: input tokens that were not sent; tokens are estimates. Net: the same when all that was used and is not in view is read again, ' +
@@ -91,7 +91,7 @@ export function policyTable(group: GroupReport): TextTable {
   };
 }
 
-/** The groups worth a table: of several groups with the same sessions, the one that says most about them. */
+/** The groups worth a table: if several groups have the same sessions, only the most informative one. */
 export function distinctGroups({ groups }: FidelityReport): readonly GroupReport[] {
   return groups.filter(
     ({ formats }, at) =>
@@ -109,7 +109,7 @@ export function percentText(share: number): string {
   return `${points(share)} %`;
 }
 
-/** A number with its thousands told apart. */
+/** A number with thousands separators. */
 export function numberText(value: number): string {
   return value.toLocaleString('en');
 }

@@ -1,25 +1,25 @@
-// The port of a way to prune, which is measured.
+// The interface of a policy under measurement.
 
 import type { IContent } from '../../src/index.js';
 import type { RecordedSession } from './recorded-session.js';
 
 /**
- * Told before each model call what was added since the last one; returns what is sent. Entries that did
- * not change keep their identity. What has left does not come back.
+ * Called before each model call with the entries added since the last; returns what is sent. Unchanged entries keep their
+ * identity. Removed content never comes back.
  */
 export type Sender = (added: readonly IContent[]) => readonly IContent[];
 
 export type PolicyRole = 'own' | 'bound' | 'compared' | 'baseline';
 
-/** One way to prune. */
+/** A way to prune. */
 export interface Policy {
-  /** Unique and short: it also stands in the chart. */
+  /** Unique and short, because it labels the chart. */
   readonly name: string;
   /**
-   * Whether it is ctxfold's, a bound that no pruner knows to reach, there to compare with, or a baseline that drops as
-   * much as another one without a thought. @default 'compared'
+   * `own`: one of ctxfold's. `bound`: the best that any pruner could do. `compared`: an alternative. `baseline`: drops as much as
+   * another policy, naively. @default 'compared'
    */
   readonly role?: PolicyRole;
-  /** Begins with an empty context. */
+  /** Starts with an empty context. */
   readonly start: (session: RecordedSession) => Sender;
 }

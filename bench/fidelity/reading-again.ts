@@ -1,26 +1,26 @@
-// What it would take to fetch again what a policy took from view: its tokens, for some calls, and one more call. That
-// is a price, and no prophecy of what the agent does.
+// The price of fetching again what a policy removed: its tokens for a number of calls, plus one more call. A price, not a
+// prediction of the agent's behaviour.
 
 import { estimateEntryTokens } from '../../src/index.js';
 import type { ContentBlock } from '../../src/index.js';
 import { CACHE_READ_PRICE, CACHE_WRITE_PRICE } from './context-meter.js';
 
-/** So many calls what was read again stays, and is there for other needs. */
+/** For how many calls the result of a repeated read stays and serves other needs. */
 export const STAY_CALLS = 10;
 
 /** What was read again. */
 export interface ReadingFigures {
-  /** Calls made for it. */
+  /** Additional calls. */
   readonly readAgain: number;
-  /** Input tokens of these calls, and of what they brought while it stayed. */
+  /** Input tokens of these calls, and of their results while they stay. */
   readonly readAgainTokens: number;
-  /** Price of both, as `inputCost` is. */
+  /** The price of both, in the unit of `inputCost`. */
   readonly readAgainCost: number;
 }
 
 /** Reads again, for one session. */
 export class ReadingAgain {
-  /** By block, the first call that it is gone for again. */
+  /** By block, the first call after which its repeated read is gone. */
   readonly #until = new Map<ContentBlock, number>();
   #figures: ReadingFigures = { readAgain: 0, readAgainTokens: 0, readAgainCost: 0 };
 
@@ -31,8 +31,8 @@ export class ReadingAgain {
   /**
    * Pays for one text that is not in view.
    *
-   * @param shownBy what showed it; the newest is read again
-   * @param call which model call needs it
+   * @param shownBy the blocks that showed it; the newest is read again
+   * @param call index of the model call that needs it
    * @param remaining model calls from this one to the last
    * @param contextTokens what the call was sent, and is sent once more
    */
@@ -52,7 +52,7 @@ export class ReadingAgain {
     this.#figures = {
       readAgain: readAgain + 1,
       readAgainTokens: readAgainTokens + contextTokens + stay * tokens,
-      // The call finds the context in the cache; its result is new once and cached from then on.
+      // The additional call finds the context in the cache. Its result is uncached once, then cached.
       readAgainCost:
         readAgainCost +
         CACHE_READ_PRICE * (contextTokens + (stay - 1) * tokens) +

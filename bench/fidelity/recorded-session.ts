@@ -1,4 +1,4 @@
-// A recorded session as the measurement sees it: its entries, and what the agent needed of them. Reads no file.
+// A recorded session as measured: its entries, and what the agent needed of them. Reads no files.
 
 import type { ContentBlock } from '../../src/index.js';
 import type { Transcript } from '../../src/transcripts.js';
@@ -13,30 +13,30 @@ import { quoteNeeds } from './needs/quotes.js';
 import { ShownBefore } from './needs/shown-before.js';
 import { userWordNeeds } from './needs/user-words.js';
 
-/** One context of a session: from its start, or from where the agent compacted, to the next such place. */
+/** One context of a session: from its start or a compaction by the agent to the next compaction. */
 export interface RecordedSession {
-  /** Where it was read from; several contexts of one session share it. */
+  /** The file it was read from; several contexts of one session share it. */
   readonly source: string;
-  /** Which agent it is of: a transcript's format, or what a trace names. */
+  /** Its agent: the format of the transcript, or the name in a trace. */
   readonly format: string;
   readonly transcript: Transcript;
-  /** Whether it holds what was said: of a trace there are lengths alone. @default true */
+  /** Whether it holds texts; a trace holds only lengths. @default true */
   readonly hasTexts?: boolean;
-  /** Of all kinds, by the entry with the answer. */
+  /** Needs of all kinds, by the entry with the answer. */
   readonly needsOf: ReadonlyMap<number, readonly Need[]>;
-  /** Those of kind `edit`. */
+  /** The needs of kind `edit`. */
   readonly edits: readonly Need[];
-  /** How many other edits there were: of lines that came from nowhere in the context, as from a summary. */
+  /** The number of edits whose lines were not in the context before, as after a summary. */
   readonly unseenEdits: number;
-  /** By model call, milliseconds since the one before. */
+  /** Milliseconds since the previous model call, by call. */
   readonly gapsMs: readonly number[];
-  /** All blocks: what a policy sends besides them, it has made. */
+  /** All recorded blocks: any other block that is sent was made by a policy. */
   readonly blocks: ReadonlySet<ContentBlock>;
-  /** By id of a call, what has to be named to make it again. */
+  /** By call id: what a new call has to name to get the result again. */
   readonly recovery: RecoveryKeys;
 }
 
-/** Takes a session as one context for measuring. Edits that the session tells to have failed replaced nothing and are left out. */
+/** Prepares a session for measuring as one context. Edits that failed are ignored, because they replaced nothing. */
 export function recordSession(source: string, transcript: Transcript): RecordedSession {
   const { entries, format } = transcript;
   const shown = new ShownBefore(entries);
@@ -50,7 +50,7 @@ export function recordSession(source: string, transcript: Transcript): RecordedS
   return contextOf(source, format, transcript, [...edits, ...others], unseen);
 }
 
-/** A context whose needs are known. */
+/** A context with known needs. */
 export function contextOf(
   source: string,
   format: string,
@@ -77,7 +77,7 @@ export function contextOf(
   };
 }
 
-/** Takes a session for measuring, cut where the agent itself compacted: what stood before a summary is gone with it. */
+/** Prepares a session for measuring, cut where the agent compacted, because its old context ends there. */
 export function recordContexts(source: string, transcript: Transcript): readonly RecordedSession[] {
   const { entries } = transcript;
   const starts = entries.flatMap(({ speaker, metadata }, at) =>

@@ -1,4 +1,4 @@
-// What becomes of a need under a policy: it is in view, or what stands there names how to get it back, or it is lost.
+// The outcome of a need under a policy: in view, recoverable through a reference that is in view, or lost.
 
 import type { ContentBlock, IContent } from '../../src/index.js';
 import type { Transcript } from '../../src/transcripts.js';
@@ -9,15 +9,15 @@ import { shownText } from './visible-lines.js';
 export const OUTCOMES = ['inView', 'recoverable', 'lost'] as const;
 
 /**
- * `inView`: each line is shown. `recoverable`: of each line that is not, what still stands of a call that showed it names
- * its path or its command, or the id by which it is recalled. `lost`: neither.
+ * `inView`: every line is shown. `recoverable`: for each missing line, a remaining call or result that showed it names its path,
+ * its command, or its recall id. `lost`: neither.
  */
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** By id of a call, texts of which one is enough to get its result back. */
+/** By call id: texts, any one of which suffices to get the result back. */
 export type RecoveryKeys = ReadonlyMap<string, readonly string[]>;
 
-/** A path, a command, and the id. A call without path and command, as a search, is made again by its parameters. */
+/** The path, the command and the id. A call without path and command, such as a search, is repeated by its parameters. */
 export function recoveryKeys({ entries, preset }: Transcript): RecoveryKeys {
   const keys = new Map<string, readonly string[]>();
   for (const { blocks } of entries) {
@@ -31,10 +31,10 @@ export function recoveryKeys({ entries, preset }: Transcript): RecoveryKeys {
   return keys;
 }
 
-/** What one request shows, of the blocks that were recorded and those that a policy made. */
+/** What one request shows, of recorded blocks and of those that a policy made. */
 export class View {
   readonly #recorded = new Set<ContentBlock>();
-  /** What takes the place of recorded blocks, as pointers and excerpts. Few texts stand for many blocks. */
+  /** Texts of pointers and excerpts that replace recorded blocks. A set, because few texts replace many blocks. */
   readonly #made = new Set<string>();
   readonly #blocks: readonly ContentBlock[];
 
@@ -47,12 +47,12 @@ export class View {
     }
   }
 
-  /** The lines of a need that nothing shows, as indexes. */
+  /** The indexes of the need's lines that nothing shows. */
   missing({ lines, shownBy }: Need): readonly number[] {
     return lines.flatMap((line, at) => (this.#shows(line, shownBy[at] ?? []) ? [] : [at]));
   }
 
-  /** Whether what stands there names how to get these lines of a need back. */
+  /** Whether the request names how to get these lines of a need back. */
   isRecoverable({ shownBy }: Need, missing: readonly number[], keys: RecoveryKeys): boolean {
     return missing.every((at) =>
       shownBy[at]?.some((gone) => {
@@ -72,13 +72,13 @@ export class View {
   }
 }
 
-/** The call that a block is, or answers. */
+/** The call that a block is or answers. */
 function callIdOf(block: ContentBlock): string | undefined {
   if (block.type === 'tool_call') return block.id;
   return block.type === 'tool_response' ? block.callId : undefined;
 }
 
-/** Whether a block names a path, a command or an id, escaped as in JSON or not. */
+/** Whether a block mentions a path, a command or an id, JSON-escaped or not. */
 function names(block: ContentBlock, key: string): boolean {
   const text = textOf(block);
   return text.includes(key) || text.includes(JSON.stringify(key).slice(1, -1));

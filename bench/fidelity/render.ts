@@ -1,4 +1,4 @@
-// Prints a report as tables, and on request the places of the edits at risk.
+// Prints a report as tables, and optionally the places of the edits at risk.
 
 import Table from 'cli-table3';
 import type { EditAtRisk } from './measure.js';
@@ -8,10 +8,10 @@ import type { TextTable } from './policy-table.js';
 import { mainGroup } from './report.js';
 import type { FidelityReport, GroupReport } from './report.js';
 
-/** Characters of a line that are shown. */
+/** Maximum characters shown of a line. */
 const SHOWN_LINE_LENGTH = 60;
 
-/** The report as text. `showPlaces` lists under each policy the edits whose text it took from view. */
+/** The report as text. `showPlaces` lists the edits at risk under each policy. */
 export function renderFidelity(report: FidelityReport, showPlaces: boolean): string {
   const { groups, skipped } = report;
   const [all] = groups;
@@ -25,7 +25,7 @@ export function renderFidelity(report: FidelityReport, showPlaces: boolean): str
   ].join('\n\n');
 }
 
-/** A table under its title, as a terminal shows it. */
+/** Formats a table for a terminal. */
 export function renderTable({ title, subtitle, heads, rows }: TextTable): string {
   const table = new Table({
     head: [...heads],
@@ -50,7 +50,7 @@ function renderPlace({ source, entry, tool, file, lineCount, missing }: EditAtRi
   );
 }
 
-/** Without the control characters by which a recorded text could steer the terminal. */
+/** Removes control characters, with which recorded text could control the terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 }

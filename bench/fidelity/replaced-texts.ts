@@ -1,29 +1,28 @@
-// What an agent's tool call replaces in files, told by the shape of its parameters. Knows no format of
-// sessions and no tool names: the same editors go by different ones.
+// What a tool call replaces in files, recognized by the shape of its parameters. Independent of session formats and tool names,
+// because the same editors have different names.
 
-/** Text of one file that one call replaces in one place. */
+/** Text in one place of a file that a call replaces. */
 export interface ReplacedText {
-  /** As the call spells it; empty where it does not say. */
+  /** As written in the call; empty if it names none. */
   readonly file: string;
-  /** The lines that the agent must have seen: without their indentation, none blank. */
+  /** The lines that the agent must have seen, without indentation and blank lines. */
   readonly lines: readonly string[];
 }
 
 const FILE_KEYS = ['file_path', 'absolute_path', 'path', 'notebook_path', 'filename'] as const;
 const OLD_TEXT_KEYS = ['old_string', 'old_str', 'old_text'] as const;
-/** By itself, what to search for is no edit. */
+/** A search text alone is not an edit. */
 const SEARCHED_KEYS = { old: 'search', new: 'replace' } as const;
 
 const PATCH = /^\*\*\* Begin Patch\r?\n[^]*?^\*\*\* End Patch/gm;
-/** A patch as a string literal of a script that applies it. */
+/** A patch in a string literal of a script. */
 const QUOTED_PATCH = /"\*\*\* Begin Patch\\n(?:[^"\\]|\\.)*"/g;
 const PATCHED_FILE = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/;
 const SEARCHED = /^(?:<{5,}|-{5,}) SEARCH>?\r?\n([^]*?)^={5,}\r?$/gm;
 
 /**
- * Returns what a call replaces: the old text of an edit, each of several edits, each searched block of
- * a diff, each hunk of an `apply_patch` patch (its context and removed lines), also of one that a script
- * holds. A text without a line that shows anything is left out.
+ * Returns what a call replaces: the old text of each edit, the search blocks of a diff, or the context and removed lines of each
+ * `apply_patch` hunk, also inside a script. Texts with only blank lines are omitted.
  */
 export function replacedTexts(parameters: unknown): readonly ReplacedText[] {
   if (typeof parameters === 'string') return patchedTexts(parameters);
@@ -32,7 +31,7 @@ export function replacedTexts(parameters: unknown): readonly ReplacedText[] {
   const file = firstText(values, FILE_KEYS) ?? '';
   const texts: ReplacedText[] = [];
   const command = values['command'];
-  // An editor of several commands fills in the text of another one with nothing, or with leftovers.
+  // Multi-command editors fill unused parameters with empty or leftover text.
   if (typeof values['old_str'] !== 'string' || command === undefined || command === 'str_replace') {
     texts.push(...oldTexts(file, [values]));
   }
@@ -55,7 +54,7 @@ export function replacedTexts(parameters: unknown): readonly ReplacedText[] {
   return texts.filter(({ lines }) => lines.length > 0);
 }
 
-/** The lines of a text that show anything, without the white space around them. */
+/** The lines of a text that are not blank, trimmed. */
 export function shownLines(text: string): readonly string[] {
   return text.split('\n').flatMap((line) => {
     const shown = line.trim();
@@ -78,7 +77,7 @@ function patchedTexts(script: string): readonly ReplacedText[] {
     try {
       patches.push(String(JSON.parse(literal)));
     } catch {
-      // An escape that JSON does not know: what the script says cannot be told without running it.
+      // An escape that JSON does not know: only running the script would tell.
     }
   }
   return patches.flatMap(hunks);

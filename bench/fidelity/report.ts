@@ -1,5 +1,5 @@
-// What the measurement found out about a set of sessions: figures by policy, over all, over the formats
-// that the targets are set for, and per format. Plain data, as `--json` prints it.
+// The measured figures of a set of sessions, by policy: over all formats, over the target formats, and per format. Plain data,
+// which `--json` prints.
 
 import { costShare, retainedShare, savedShare, outcomeRatio, shareOf } from './shares.js';
 import { measure, sumFigures } from './measure.js';
@@ -12,26 +12,26 @@ import type { Interval } from './bootstrap.js';
 import { NEED_KINDS } from './needs/need.js';
 import type { NeedKind } from './needs/need.js';
 
-/** The formats that targets are set for, taken together. */
+/** The formats that the targets apply to, as a group. */
 const TARGET_FORMATS: readonly string[] = ['claude-code', 'codex'];
 
-/** How one policy did. */
+/** The figures of one policy. */
 export interface PolicyReport extends Figures {
   readonly policy: string;
   readonly role: PolicyRole;
-  /** Of the edits, the share whose text stayed in view. */
+  /** Share of the edits whose text stayed in view. */
   readonly retained: number;
-  /** Of the unpruned input tokens, the share that was not sent. */
+  /** Share of the unpruned input tokens that was not sent. */
   readonly saved: number;
-  /** What the input cost, as a share of what it costs unpruned. */
+  /** Price of the input as a share of the unpruned price. */
   readonly cost: number;
 }
 
-/** What an own policy has above one that drops as many tokens without a thought, as shares of the needs in view. */
+/** What an own policy retains beyond a naive one that drops as many tokens, as shares of the needs in view. */
 export interface Lift {
   readonly policy: string;
   readonly over: string;
-  /** By kind that has needs: the share of the policy, the difference, and their intervals over sessions. */
+  /** By kind that has needs: the policy's share, the difference, and their intervals over sessions. */
   readonly kinds: Readonly<Partial<Record<NeedKind, LiftOfKind>>>;
 }
 
@@ -42,30 +42,30 @@ export interface LiftOfKind {
   readonly liftInterval: Interval;
 }
 
-/** How the policies did on some sessions. */
+/** The figures of all policies on a group of sessions. */
 export interface GroupReport {
-  /** The formats, or `all`. */
+  /** The format, or the name of a combined group. */
   readonly group: string;
-  /** Those of the sessions, sorted. */
+  /** The formats of the sessions, sorted. */
   readonly formats: readonly string[];
   readonly sessions: number;
-  /** Of the sessions: each is cut where its agent compacted. */
+  /** Contexts of the sessions; each session is cut where its agent compacted. */
   readonly contexts: number;
   readonly edits: number;
-  /** Edits that do not count: of lines that the session does not show before. */
+  /** Edits of lines that the session did not show before; not counted. */
   readonly unseenEdits: number;
   readonly policies: readonly PolicyReport[];
   readonly lifts: readonly Lift[];
 }
 
 export interface FidelityReport {
-  /** All formats first, then the target formats together if all are there, then one for each format that has sessions. */
+  /** All formats, then the target formats if all are present, then each format with sessions. */
   readonly groups: readonly GroupReport[];
-  /** Files that hold no session of a known format. */
+  /** Files without a session of a known format. */
   readonly skipped: readonly string[];
 }
 
-/** One session with its figures by policy; what the bootstrap draws. */
+/** One session's figures by policy: the unit of the bootstrap. */
 type Measured = ReadonlyMap<string, Figures>;
 
 /** Measures all policies on all sessions. */
@@ -119,7 +119,7 @@ export function reportFidelity(
   };
 }
 
-/** The group that says most: of the target formats together where there is one, else of all. */
+/** The most informative group: the target formats if present, else all. */
 export function mainGroup({ groups }: FidelityReport): GroupReport | undefined {
   const targets = TARGET_FORMATS.join();
   return groups.findLast(({ formats }) => formats.join() === targets) ?? groups[0];

@@ -1,5 +1,4 @@
-// Keeps the context of a session from which results are dropped: a dropped one becomes a pointer, its
-// call stays. Which ones is for a rule to say.
+// Tracks the context of a session whose results are dropped by a rule: a dropped result becomes a pointer; its call stays.
 
 import { posix } from 'node:path';
 import { PRUNED_POINTER } from '../../src/density.js';
@@ -9,29 +8,29 @@ import { fileAccess } from '../../src/shared/density/index/call-use.js';
 
 /** A result whose payload is in the context. */
 export interface ResultInContext {
-  /** As it was recorded. */
+  /** As recorded. */
   readonly block: ToolResponseBlock;
   /** Index of its entry. */
   readonly entry: number;
-  /** The files that its call read, resolved; none for a call that was no read. */
+  /** The resolved files that its call read; empty if it was no read. */
   readonly readPaths: readonly string[];
   /** The first model call that is sent it, from 0. */
   readonly firstCall: number;
 }
 
-/** What a rule decides from. */
+/** The input of a rule. */
 export interface ContextState {
   /** Oldest first. */
   readonly results: readonly ResultInContext[];
-  /** All entries so far, without what was dropped. */
+  /** All entries so far, without dropped results. */
   readonly context: readonly IContent[];
-  /** Which model call this is, from 0. */
+  /** The model call, from 0. */
   readonly call: number;
   /** By file, the last model call whose answer read or wrote it. */
   readonly touchedAt: ReadonlyMap<string, number>;
 }
 
-/** Sends a session without the results that a rule names, all of them results of the state that it is given. */
+/** Sends a session without the results that a rule names. */
 export function droppingResults(
   transcript: Transcript,
   rule: (state: ContextState) => readonly ResultInContext[],

@@ -1,7 +1,7 @@
-// Measures on recorded sessions what pruning saves and what it takes from the agent's view:
-// `npm run fidelity -- <file or folder>... [--json] [--places] [--chart file.svg] [--docs] [--tune]`. `--docs` writes
-// the figures and the chart into the documentation; `--tune` looks for better numbers instead; `--shrink` prints what each
-// way of shrinking results takes, `--money` what the input costs (with `--docs` into the documentation as well), `--five-lines` what the adapters do,
+// Measures on recorded sessions what pruning saves and what it removes from the agent's view: `npm run fidelity -- <file or
+// folder>... [--json] [--places] [--chart file.svg] [--docs] [--tune]`. `--docs` writes the figures and the chart into the
+// documentation; `--tune` searches for better settings instead; `--shrink` prints what each way of shrinking results saves,
+// `--money` the price of the input (with `--docs` into the documentation as well), `--five-lines` the figures of the adapters,
 // `--compaction` what pruning before a provider's compaction saves, `--excerpts` which identifiers excerpts keep.
 
 import { readFile, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { renderShrinking } from './shrinking-report.js';
 import { runTuning } from './tuning/run-tuning.js';
 import { renderFiveLines, reportFiveLines } from './five-lines-report.js';
 
-/** The sessions that come with the project. */
+/** The sessions in this repository. */
 const OWN_SESSIONS = 'test/fixtures/transcripts';
 const PAGE = 'docs/fidelity.md';
 const PAGE_CHART = 'docs/fidelity.svg';
@@ -48,7 +48,7 @@ const loaded = await loadSessions(isFiveLines ? [OWN_SESSIONS, ...positionals] :
 process.stdout.write(`${await run(loaded)}\n`);
 process.exit();
 
-/** Returns what to print. */
+/** Returns the output. */
 async function run(loaded: LoadedSessions): Promise<string> {
   if (values.tune) return runTuning(loaded.contexts);
   if (values.shrink) return renderShrinking(loaded.contexts);
@@ -60,14 +60,14 @@ async function run(loaded: LoadedSessions): Promise<string> {
   return values.json ? JSON.stringify(rows, null, 2) : renderFiveLines(rows);
 }
 
-/** Returns what to print; with `--docs` the same stands in the documentation. */
+/** Returns the output; `--docs` also writes it into the documentation. */
 async function runMoney({ contexts }: LoadedSessions): Promise<string> {
   const table = moneyTable(contexts);
   if (values.docs) await writeFile(PAGE, withMoney(await readFile(PAGE, 'utf8'), table));
   return values.json ? JSON.stringify(table, null, 2) : renderTable(table);
 }
 
-/** Returns what to print, and writes what was asked for. */
+/** Returns the output, and writes the requested files. */
 async function runMeasure({ contexts, skipped }: LoadedSessions): Promise<string> {
   const report = reportFidelity(contexts, skipped);
   const charts = [values.chart, values.docs ? PAGE_CHART : undefined];

@@ -1,5 +1,5 @@
-// The ways into the adapters for recorded sessions: entries as messages of an SDK, and edited messages as entries.
-// One message an entry, so that what was not edited is known by its object.
+// Converts recorded sessions to messages of each SDK and edited messages back to entries. One message per entry, so that unedited
+// messages are recognized by identity.
 
 import { messageCompactor as anthropicCompactor } from '../../src/anthropic.js';
 import { messageCompactor as sdkCompactor } from '../../src/ai-sdk.js';
@@ -9,13 +9,13 @@ import type { Compactor, ContentBlock, IContent } from '../../src/index.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** One way: how messages are made, read back, and handed over. */
+/** How messages are made, read back and passed to the adapter. */
 export interface SdkRoute<Message extends object> {
   readonly name: string;
-  /** `undefined` for an entry that no message can hold. */
+  /** Returns `undefined` for an entry that no message can represent. */
   readonly write: (entry: IContent) => Message | undefined;
   readonly read: (message: Message) => IContent;
-  /** The five lines. */
+  /** The five-line integration. */
   readonly connect: (
     compactor: Compactor,
   ) => (messages: readonly Message[], model: string | undefined) => Promise<readonly Message[]>;
@@ -25,7 +25,7 @@ interface RouteParts {
   readonly name: string;
   readonly roles: Readonly<Record<IContent['speaker'], string>>;
   readonly partsKey: 'content' | 'parts';
-  /** Ids are unique in a message list: where a recorded one is not, it is the session's own. */
+  /** Ids are unique in a message list, so repeated ones are replaced. */
   readonly write: (block: ContentBlock) => Json | undefined;
   readonly read: (part: Json) => ContentBlock;
   readonly connect: SdkRoute<Json>['connect'];
@@ -51,7 +51,7 @@ function route({ name, roles, partsKey, write, read, connect }: RouteParts): Sdk
   };
 }
 
-/** The messages are those that the route writes; their types are the SDK's own. */
+/** Casts messages that a route wrote to the SDK's own types. */
 function asGiven(messages: readonly object[]): never {
   return messages as never;
 }
@@ -59,7 +59,7 @@ function asGiven(messages: readonly object[]): never {
 const text = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** The adapters that recorded sessions go through. */
+/** The adapters to measure. */
 export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
   route({
     name: 'ctxfold/ai-sdk',
@@ -186,7 +186,7 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
           return undefined;
       }
     },
-    // The ids of calls are for this measurement only: Gemini's own API gives none, so the adapter does not see them.
+    // Call ids are for this measurement only: Gemini's API has none, so the adapter does not see them.
     read: (part) => {
       const { id } = (part['partMetadata'] ?? {}) as Json;
       const called = part['functionCall'] as Json | undefined;

@@ -1,4 +1,4 @@
-// The figures of a policy as shares, which is what tables and charts show. One place for each formula.
+// The figures of a policy as shares, for tables and charts. The only place for these formulas.
 
 import { CACHE_READ_PRICE, inputCostAt } from './context-meter.js';
 import type { Figures } from './measure.js';
@@ -7,18 +7,18 @@ import type { NeedKind } from './needs/need.js';
 import { OUTCOMES } from './recovery.js';
 import type { Outcome } from './recovery.js';
 
-/** A share as what it divides. */
+/** A share as numerator and denominator. */
 export interface Ratio {
   readonly part: number;
   readonly whole: number;
 }
 
-/** The quotient; `ifNone` where there is nothing to have a share of. */
+/** The quotient; `ifNone` if there is nothing to divide by. */
 export function shareOf({ part, whole }: Ratio, ifNone: number): number {
   return whole === 0 ? ifNone : part / whole;
 }
 
-/** By name, kinds of needs that are looked at together. */
+/** By name, kinds of needs that are reported together. */
 export const NEED_GROUPS = {
   edits: ['edit'],
   identifiers: OTHER_IDENTIFIERS,
@@ -29,7 +29,7 @@ export const NEED_GROUPS = {
 
 export type NeedGroup = keyof typeof NEED_GROUPS;
 
-/** Of the needs of these kinds, by weight, what came out so. */
+/** The weighted share of the needs of these kinds with this outcome. */
 export function outcomeRatio(
   { needs }: Pick<Figures, 'needs'>,
   kinds: readonly NeedKind[],
@@ -43,22 +43,22 @@ export function outcomeRatio(
   return { part: sum([outcome]), whole: sum(OUTCOMES) };
 }
 
-/** Of the edits, the share whose text stayed in view. 1 where there were none. */
+/** The share of edits whose text stayed in view; 1 without edits. */
 export function retainedShare({ edits, atRisk }: Figures): number {
   return 1 - shareOf({ part: atRisk.length, whole: edits }, 0);
 }
 
-/** Of the unpruned input tokens, the share that was not sent. */
+/** The share of unpruned input tokens that was not sent. */
 export function savedShare({ tokens, unpruned }: Figures): number {
   return 1 - shareOf({ part: tokens, whole: unpruned.tokens }, 1);
 }
 
-/** The same when all that was used and is not in view is read again. */
+/** The same if everything that was used but not in view is read again. */
 export function netSavedShare({ tokens, readAgainTokens, unpruned }: Figures): number {
   return 1 - shareOf({ part: tokens + readAgainTokens, whole: unpruned.tokens }, 1);
 }
 
-/** What the input cost, of what it costs unpruned; with `isGapped` a cache goes cold behind a gap. */
+/** Price of the input relative to unpruned; with `isGapped` the cache goes cold in gaps. */
 export function costRatio(figures: Figures, readPrice: number, isGapped: boolean): Ratio {
   return {
     part: inputCostAt(figures, readPrice, isGapped),
@@ -66,12 +66,12 @@ export function costRatio(figures: Figures, readPrice: number, isGapped: boolean
   };
 }
 
-/** What the input cost, as a share of what it costs unpruned. */
+/** Price of the input as a share of the unpruned price. */
 export function costShare(figures: Figures): number {
   return shareOf({ part: figures.inputCost, whole: figures.unpruned.inputCost }, 1);
 }
 
-/** The cost when all that was used and is not in view is read again. */
+/** The price if everything that was used but not in view is read again. */
 export function netCostRatio(figures: Figures): Ratio {
   const { part, whole } = costRatio(figures, CACHE_READ_PRICE, false);
   return { part: part + figures.readAgainCost, whole };

@@ -1,28 +1,28 @@
-// What a shell command replaces in files, where the command itself says so: literal patterns of `sed -i`,
-// and literals that a script replaces which writes a file. All else would have to be run to be known.
+// What a shell command replaces in files, where the command text tells: literal patterns of `sed -i`, and literals in a script
+// that replaces text and writes a file. Anything else would have to be run.
 
 import { shownLines } from './replaced-texts.js';
 import type { ReplacedText } from './replaced-texts.js';
 
-/** Characters that a text must have to tell that somebody has seen it: `)` is everywhere. */
+/** Required length of a text to prove that the agent has seen it: `)` is everywhere. */
 const TELLING_LENGTH = 8;
 
 const SED = /(?<![\w-])sed(?:\s+-{1,2}[\w.-]+)*\s+(['"])/g;
 const IN_PLACE = /\s-{1,2}(?:i|in-place|[Enrsuz]+i)/;
 const EXTENDED = /\s-{1,2}(?:[insuz]*[Er]|regexp-extended)/;
-/** What stands before the `s` of a script that replaces: a line, lines from and to, or nothing. */
+/** The address before the `s` of a sed script: a line, a range, or nothing. */
 const SUBSTITUTION = /^(?:\d+(?:,(?:\d+|\$))?)?s([/|#,@!])/;
-/** One file and the end of the command, behind a string of the shell. */
+/** A file name that ends the command, after a shell string. */
 const OPERAND = /^\s+([^\s;&|<>*?$`]+)\s*(?:$|[\n;&|])/;
 
 const WRITES = /\.write(?:lines|_text)?\(|writeFileSync\(/;
-/** A string of Python or JavaScript, without what stands before its quotes. */
+/** A Python or JavaScript string without its prefix. */
 const LITERAL = /'''([^]*?)'''|"""([^]*?)"""|'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/.source;
 const REPLACED = new RegExp(`\\.replace\\(\\s*(?:([A-Za-z_]\\w*)|${LITERAL})\\s*,`, 'g');
 const SCRIPTED_FILE =
   /(?:open|Path|readFileSync)\(\s*(['"])([^'"\n]+)\1|\b(?:file|path|file_?path) = (['"])([^'"\n]+)\3/;
 
-/** Returns what a command replaces, one text for each pattern or literal; nothing where that cannot be told. */
+/** Returns what a command replaces, one text per pattern or literal; nothing where that is unclear. */
 export function shellEdits(command: string): readonly ReplacedText[] {
   return [...sedEdits(command), ...scriptedEdits(command)].filter(
     ({ lines }) => lines.join('').length >= TELLING_LENGTH,
@@ -36,7 +36,7 @@ function sedEdits(command: string): readonly ReplacedText[] {
     const start = match.index + sed.length;
     const end = command.indexOf(quote, start);
     const script = command.slice(start, end);
-    // Between double quotes the shell reads these itself.
+    // The shell expands these between double quotes.
     if (end === -1 || (quote === '"' && /[$`\\]/.test(script))) return [];
     const file = OPERAND.exec(command.slice(end + 1))?.[1];
     const text = literalOf(script, EXTENDED.test(sed));
@@ -45,8 +45,8 @@ function sedEdits(command: string): readonly ReplacedText[] {
 }
 
 /**
- * The text that a script replaces, or undefined when its pattern matches more than one text. A dot counts as
- * itself: few who write one mean anything else, and edits of text that was never shown do not count.
+ * The text that a sed script replaces, or undefined when its pattern matches more than one text. A dot counts as a literal dot:
+ * few authors mean anything else, and edits of text that was never shown do not count anyway.
  */
 function literalOf(script: string, isExtended: boolean): string | undefined {
   const opening = SUBSTITUTION.exec(script);
@@ -85,7 +85,7 @@ function scriptedEdits(command: string): readonly ReplacedText[] {
   });
 }
 
-/** The string that a script gives a name, or undefined when it does so more than once or in another way. */
+/** The string that a script assigns to a name, or undefined if it assigns it more than once or differently. */
 function assignedText(script: string, name: string): string | undefined {
   const [only, ...others] = script.matchAll(
     new RegExp(`\\b${name} = (?:(?:${LITERAL})[ ]*$)?`, 'gm'),
@@ -93,7 +93,7 @@ function assignedText(script: string, name: string): string | undefined {
   return only === undefined || others.length > 0 ? undefined : textOf(only.slice(1));
 }
 
-/** The text of whichever kind of string it is: Python and JavaScript agree on these escapes. */
+/** The value of the literal that matched; Python and JavaScript agree on these escapes. */
 function textOf(literals: readonly (string | undefined)[]): string | undefined {
   const literal = literals.find((each) => each !== undefined);
   return literal?.replace(/\\(.)/g, (_, character: string) => {

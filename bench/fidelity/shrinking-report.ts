@@ -1,4 +1,4 @@
-// The figures of shrinking: each level, each shrinker by itself, and what it adds to what sessions do, as a table of the
+// The figures of shrinking: each level, each shrinker alone, and the gain over the defaults of sessions, as a table of the
 // documentation. Plays nothing itself.
 
 import { DEFAULT_WORKING_SET } from '../../src/density.js';
@@ -32,7 +32,7 @@ const COLUMNS: readonly (readonly [name: string, kinds: readonly NeedKind[]])[] 
   ['errors', ['error']],
 ];
 
-/** Measures all levels and shrinkers on sessions. Returns the table, in Markdown. */
+/** Measures all levels and shrinkers. Returns a Markdown table. */
 export function renderShrinking(sessions: readonly RecordedSession[]): string {
   const names = COLUMNS.map(([name]) => name);
   const head = ['shrinking', 'saved', 'cost', ...names, 'lost'];

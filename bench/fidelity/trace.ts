@@ -1,5 +1,5 @@
-// Reads a trace: a recorded session reduced to numbers, which says what each answer used and not what it said. Makes a
-// session of it that policies can be played on: texts of the right length, calls of the right kind, files by number.
+// Reads a trace: a recorded session reduced to numbers, which tells what each answer used but not its text. Makes a playable
+// session of it: texts of the right length, calls of the right kind, numbered files.
 
 import { z } from 'zod';
 import { agentPreset } from '../../src/index.js';
@@ -38,15 +38,15 @@ const TRACE = z.object({ format: z.string(), contexts: z.array(CONTEXT) });
 type TraceItem = z.infer<typeof ITEM>;
 type TraceContext = z.infer<typeof CONTEXT>;
 
-/** As tools of Claude Code, whatever the agent: their catalog knows reads, edits, searches and commands. */
+/** All agents' traces use the tools of Claude Code, whose catalog knows reads, edits, searches and commands. */
 const PRESET = agentPreset('claude-code');
-/** A word, which is about a token. */
+/** A word of about one token. */
 const FILLER = ' xxx';
 const CHARACTERS_PER_TOKEN = FILLER.length;
-/** Of several files that a command names, so many are named. */
+/** A command names at most this many of its files. */
 const MAX_NAMED = 8;
 
-/** The contexts of a trace, one session each; `undefined` for what is no trace. */
+/** The contexts of a trace, one session each; `undefined` if it is not a trace. */
 export function readTrace(source: string, text: string): readonly RecordedSession[] | undefined {
   const trace = TRACE.safeParse(parsed(text)).data;
   return trace?.contexts.map((context) => sessionOf(source, trace.format, context));
@@ -67,7 +67,7 @@ function sessionOf(source: string, format: string, context: TraceContext): Recor
   const needs = [
     ...context.needs.map((need): Need => {
       const shownBy = need.anyOf.map((group) => group.flatMap((at) => blocks[at] ?? []));
-      // Lines that no text has: only the items themselves can show them.
+      // No text contains these lines, so only the items themselves show them.
       const lines = need.anyOf.map((group) => `item ${group.join(' or ')}`);
       const kind = kindOf(need, context.items);
       const subject = { entry: answers[need.call] ?? 0, callId: '', tool: '', file: '' };
@@ -84,7 +84,7 @@ function sessionOf(source: string, format: string, context: TraceContext): Recor
   return contextOf(source, format, transcript, needs, 0);
 }
 
-/** The kind of the first call of the answer that can have used an identifier, and writes or does not. */
+/** The kind of the first call in the answer that can have used an identifier. */
 function kindOf(
   { type, call }: TraceContext['needs'][number],
   items: readonly TraceItem[],
@@ -98,14 +98,14 @@ function kindOf(
   return NEED_KINDS.find((known) => known === kind) ?? 'id-other';
 }
 
-/** One entry for each answer, and one for each item between. */
+/** One entry for each answer, and one for each item in between. */
 function entriesOf(
   { gapsMs, items }: TraceContext,
   blocks: readonly ContentBlock[],
 ): { readonly entries: readonly IContent[]; readonly answers: readonly number[] } {
   const entries: IContent[] = [];
   const answers: number[] = [];
-  // All that a call is sent came when it was made.
+  // Everything in a request existed when the request was made.
   let timestamp = 0;
   for (let call = 0; call <= gapsMs.length; call += 1) {
     const added = items.flatMap((item, at) => {
@@ -163,7 +163,7 @@ function blockOf(item: TraceItem, at: number, items: readonly TraceItem[]): Cont
   }
 }
 
-/** A text of so many characters, of as many tokens as it has words. */
+/** A text of that many characters, with one word per token. */
 function filler(characters: number): string {
   return FILLER.repeat(Math.ceil(characters / FILLER.length)).slice(0, characters);
 }
@@ -194,7 +194,7 @@ function callOf(
       return { name: 'Bash', parameters: { command: `run call${at} ${named}` } };
     case 'shell-read': {
       const shown = named === '' ? `call${at}.ts` : named;
-      // Which part of a file it shows the trace does not say: no other command shows the same for certain.
+      // The trace does not say which part of the file was shown, so each command is unique to avoid false duplicates.
       const command =
         lines === undefined ? `tail -c ${at} ${shown}` : `sed -n '${lines.join()}p' ${shown}`;
       return { name: 'Bash', parameters: { command } };

@@ -1,15 +1,14 @@
-// Which blocks of a session show a line: an index over the words of their texts, so that a long session
-// need not be searched for every line. Knows no policies and no edits.
+// An index from words to the blocks of a session, to find the blocks that show a line without searching all of them.
 
 import type { ContentBlock } from '../../src/index.js';
 
-/** What is known of one line, for the blocks that were looked at. */
+/** The result for one line over the blocks checked so far. */
 interface Finding {
   readonly holders: ContentBlock[];
   lookedAt: number;
 }
 
-/** A word with something else before and behind it is a word of its own in every text that holds it. */
+/** A word with other characters on both sides, which is a whole word in every text that contains the line. */
 const INNER_WORD = /(?<=\W)\w+(?=\W)/g;
 const WORD = /\w+/g;
 
@@ -18,11 +17,11 @@ export class VisibleLines {
   readonly #blocks: ContentBlock[] = [];
   readonly #texts: string[] = [];
   readonly #known = new Set<ContentBlock>();
-  /** By word, the numbers of the blocks that hold it, ascending. */
+  /** By word, the ascending numbers of the blocks that contain it. */
   readonly #byWord = new Map<string, number[]>();
   readonly #findings = new Map<string, Finding>();
 
-  /** Takes a block in; one that is known already stays as it is. */
+  /** Adds a block, once. */
   add(block: ContentBlock): void {
     if (this.#known.has(block)) return;
     this.#known.add(block);
@@ -36,7 +35,7 @@ export class VisibleLines {
     }
   }
 
-  /** The blocks with the line in their text, as a part of a line at least, in the order they were added. */
+  /** The blocks whose text contains the line, in insertion order. */
   holders(line: string): readonly ContentBlock[] {
     let finding = this.#findings.get(line);
     if (finding === undefined) {
@@ -68,8 +67,8 @@ export class VisibleLines {
 }
 
 /**
- * What a model can read in a block: texts, and all strings in the parameters of a call and in a result;
- * those that are JSON count as what they encode, too. Reasoning does not count: agents send little of it again.
+ * What a model can read in a block: texts, and all strings in call parameters and results, with JSON strings also decoded. Not
+ * reasoning, because agents send little of it again.
  */
 export function shownText(block: ContentBlock): string {
   switch (block.type) {

@@ -1,5 +1,5 @@
-// The compactors of the adapters as subjects: a conversation that is new to them, and the same one as it
-// goes on. Whoever hands over the whole array has it compared once for each call.
+// The adapters' compactors as subjects: with a new conversation, and as it continues. Passing the whole array costs one
+// comparison of it per call.
 
 import { messageCompactor as anthropicCompactor } from '../../src/anthropic.js';
 import { messageCompactor as sdkCompactor } from '../../src/ai-sdk.js';
@@ -39,7 +39,7 @@ function adapter(
       const compactor = createCompactor({
         offload: 'inline',
         tokenizer: 'estimate',
-        // So that it is compressed whatever the size.
+        // Small enough to compress at every size.
         contextLimit: Math.max(1_000, tokens >> 1),
       });
       open.push(compactor);
@@ -47,7 +47,7 @@ function adapter(
       return async () => {
         try {
           await compact(messages);
-          // As the next call hands it over: the same objects, and as the caller's copies of them.
+          // The next call, with the same objects and with copies.
           await compact([...messages]);
           await compact(structuredCloneOf(messages));
         } catch (thrown) {
@@ -60,12 +60,12 @@ function adapter(
   };
 }
 
-/** The messages are those that `messages.ts` makes for the format; their types are the SDK's own. */
+/** Casts messages that `messages.ts` made to the SDK's own types. */
 function asGiven(messages: readonly object[]): never {
   return messages as never;
 }
 
-/** Objects of classes have no copies of their own here. */
+/** Class instances are not copied. */
 function structuredCloneOf(messages: readonly object[]): readonly object[] {
   const isPlain = messages.every((message) => Object.getPrototypeOf(message) === Object.prototype);
   return isPlain ? structuredClone(messages) : [...messages];

@@ -1,48 +1,48 @@
-// How the time of a subject grows with its input: the processor's time of this process, at 1 and 16 times a size, and where
-// that is not far below the limit, at 1, 4 and 16 times and more often, of which the last step counts. Says what it found; prints nothing.
+// How the time of a subject grows with its input: CPU time of this process at 1 and 16 times a size. Results near the limit are
+// measured again at 1, 4 and 16 times with more runs, and the last step counts. Prints nothing.
 
 import { SHAPES } from './shapes.js';
 import type { ShapeName } from './shapes.js';
 import type { Subject } from './subject.js';
 
-/** What one subject took on one shape. */
+/** The times of one subject on one shape. */
 export interface Growth {
   readonly subject: string;
   readonly shape: ShapeName;
-  /** Blocks, and the milliseconds of the processor that they took, by the size that was first and its multiples. */
+  /** Sizes in blocks, and their CPU time in milliseconds. */
   readonly sizes: readonly number[];
   readonly cpuMs: readonly number[];
   /**
-   * How many times as long 16 times a size takes as in proportion, by the last step: a smallest size that fits a cache
-   * makes one step look steep, and what grows faster than its input is steep at each.
+   * Time at 16 times the size, relative to proportional growth, by the last step. Only the last step, because a smallest size
+   * that fits a cache makes one step look steep, while superlinear growth is steep at each.
    */
   readonly overLinear: number;
 }
 
-/** Above it something grows faster than its input. */
+/** Above this, a subject is superlinear. */
 export const MAX_OVER_LINEAR = 1.3;
 
 const FACTORS = [1, 4, 16];
 const QUICK_FACTORS = [1, 16];
-/** Up to here one quick look is enough: what grows with the square would be at 16. */
+/** Up to this, one quick look suffices: quadratic growth would be at 16. */
 const CLEARLY_LINEAR = 1.1;
-/** What takes less is too short to be compared: for a quick look, and for one that judges. */
+/** Minimum time to be comparable, for a quick look and for a verdict. */
 const QUICK_CPU_MS = 5;
 const MIN_CPU_MS = 20;
 const FIRST_SIZE = 512;
 const MIN_SIZE = 64;
-/** Sizes at which a run that is too short is made several times instead. */
+/** Beyond this size, a run that is too short is repeated instead of enlarged. */
 const MAX_QUICK_SIZE = 2_048;
 const MAX_FIRST_SIZE = 8_192;
 const RUNS = 3;
-/** What looks suspicious is looked at again: larger, where noise and caches weigh less, and more often. */
+/** Suspicious results are measured again with more runs and larger sizes, where noise and caches matter less. */
 const SECOND_LOOKS = 2;
 
 /** Subjects whose code has run and is compiled. */
 const warm = new WeakSet<Subject>();
 
 /**
- * Measures until it is clear that a subject is linear on a shape, or that it is not.
+ * Measures until a subject is clearly linear or superlinear on a shape.
  *
  * @throws what the subject throws.
  */
@@ -58,7 +58,7 @@ export async function measureGrowth(subject: Subject, shape: ShapeName): Promise
   const look: Look = { factors: FACTORS, runs: RUNS, minCpuMs: MIN_CPU_MS };
   growth = await growthFrom(subject, shape, size, look);
   for (let times = 0; times < SECOND_LOOKS && growth.overLinear > MAX_OVER_LINEAR; times += 1) {
-    // What is far off needs no larger size to be sure of.
+    // Clear violations need no larger size.
     if (growth.overLinear < 3) size *= 2;
     const again = await growthFrom(subject, shape, size, { ...look, runs: RUNS + 2 });
     if (again.overLinear > growth.overLinear && growth.overLinear > 2) return again;
@@ -81,7 +81,7 @@ async function sizeFor(
 
 interface Look {
   readonly factors: readonly number[];
-  /** How often the largest is measured; the smallest, on which more depends, at least three times. */
+  /** Runs of the largest size; the smallest, which matters more, gets at least three. */
   readonly runs: number;
   readonly minCpuMs: number;
 }
@@ -112,12 +112,12 @@ async function growthFrom(
   return { subject: subject.name, shape, sizes, cpuMs, overLinear };
 }
 
-/** Shapes with all blocks in one entry meet the limit of what an entry may hold. */
+/** Shapes with all blocks in one entry hit the limit on blocks per entry. */
 function isTooLarge(thrown: unknown): boolean {
   return thrown instanceof TypeError && thrown.message.startsWith('Expected at most ');
 }
 
-/** Noise only adds to what something takes. */
+/** The minimum, because noise only adds time. */
 async function bestCpuMs(
   subject: Subject,
   shape: ShapeName,

@@ -1,5 +1,4 @@
-// Histories as messages in the formats of the SDKs. Ids that are empty are left out where a format knows calls
-// without them.
+// Histories as messages in the SDKs' formats. Empty ids are omitted where a format allows it.
 
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';

@@ -1,4 +1,4 @@
-// The pure functions of the package as subjects, and the state that workers keep.
+// The package's pure functions and the workers' state as subjects.
 
 import { estimateEntryTokens } from '../../src/index.js';
 import {
@@ -26,7 +26,7 @@ const AGENT = {
   inclusionSyntaxes: ['delimited', 'referenced-files'],
 } as const;
 
-/** Everything that can be on. */
+/** Every rule on. */
 const EVERYTHING: DensityConfig = {
   ...DEFAULTS,
   ...AGENT,
@@ -36,7 +36,7 @@ const EVERYTHING: DensityConfig = {
   placeholder: 'recallable',
 };
 
-/** A shorter history, as a compaction that keeps every second entry would leave it. */
+/** A shorter history, as after a compaction that keeps every second entry. */
 function halfOf(history: readonly IContent[]): IContent[] {
   return history.filter((_, at) => at % 2 === 0);
 }
@@ -48,7 +48,7 @@ function validateSubject(profile: ProviderProfile): Subject {
   };
 }
 
-/** A counter that takes time like the real one and needs no file. */
+/** A counter whose time grows like the real one's, without the token file. */
 const countText = (piece: string): number => Math.ceil(piece.length / 4);
 
 export const PURE_SUBJECTS: readonly Subject[] = [
@@ -97,7 +97,7 @@ export const PURE_SUBJECTS: readonly Subject[] = [
   },
 ];
 
-/** Moves a history in, plans, edits it, and compresses it, as a worker does. */
+/** Transfers a history, plans, edits it, and compresses it, as a worker does. */
 function playResident(history: readonly IContent[]): void {
   const resident = new ResidentHistory({ agent: AGENT, countsTokens: true }, countText);
   let base: DensityBase = { revision: 0, length: 0 };

@@ -1,11 +1,11 @@
-// The readers of recorded sessions as subjects, one for each format.
+// The readers of recorded sessions as subjects, one per format.
 
 import { streamTranscript, TRANSCRIPT_FORMATS } from '../../src/transcripts.js';
 import type { TranscriptFormat } from '../../src/transcripts.js';
 import { recordingOf } from './recordings.js';
 import type { Subject } from './subject.js';
 
-/** As a file is read. */
+/** The size of a file read. */
 const CHUNK = 64 * 1024;
 
 async function* chunksOf(text: string): AsyncGenerator<string> {

@@ -1,5 +1,4 @@
-// Histories as the agents record them: one writer for each format that a reader knows. Ids that are empty are
-// left out, as agents do.
+// Histories as recordings: one writer for each transcript format. Empty ids are omitted, as agents do.
 
 import type { ContentBlock, IContent } from '../../src/index.js';
 import type { TranscriptFormat } from '../../src/transcripts.js';
@@ -86,7 +85,7 @@ function claudeCodeRecords({ speaker, blocks }: IContent, at: number): readonly 
   const common = { type: role, uuid: `u${at}`, sessionId: 's' };
   if (role === 'user')
     return [{ ...common, message: { role, content: blocks.map(anthropicBlock) } }];
-  // One message stands on as many lines as it has blocks.
+  // A message takes one line per block.
   return blocks.map((block, part) => ({
     ...common,
     uuid: `u${at}.${part}`,
@@ -183,7 +182,7 @@ function chatMessages({ speaker, blocks }: IContent): readonly Json[] {
   return [{ role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 
-/** Calls as commands in the text of messages of their own, which the next message answers. */
+/** Calls as commands in the text of separate messages, each answered by the next message. */
 function commandMessages(
   { speaker, blocks }: IContent,
   called: (command: string) => Json,

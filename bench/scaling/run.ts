@@ -1,6 +1,5 @@
-// Plays every public function, reader and adapter at 1 and 16 times a size over many shapes of histories:
-// `npm run scaling -- [--only text] [--shape text] [--json]`. Ends with code 1 when something takes more than
-// 1.3 times as long as in proportion.
+// Plays every public function, reader and adapter at 1 and 16 times a size over many shapes of histories: `npm run scaling --
+// [--only text] [--shape text] [--json]`. Exits with code 1 when something takes more than 1.3 times its proportional time.
 
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';

@@ -1,5 +1,5 @@
-// Sessions as subjects: histories that grow, windows, compressions by each strategy, the turn loop, and what
-// transcripts of removals give back.
+// Sessions as subjects: growing histories, preflights, compressions by each strategy, the turn loop, and recall from removal
+// logs.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,14 +35,14 @@ const SUMMARIZER: Summarizer = {
     }),
 };
 
-/** What there is to clear away when a subject is done. */
+/** Compactors to close when a subject is done. */
 const open: Compactor[] = [];
 
 async function finish(): Promise<void> {
   await Promise.all(open.splice(0).map((compactor) => compactor.close()));
 }
 
-/** Makes a session whose window the history is too large for. */
+/** Makes a session whose history is too large for its window. */
 async function sessionOf(
   history: readonly IContent[],
   options: CompactorOptions = {},
@@ -68,12 +68,12 @@ async function sessionOf(
       inclusionSyntaxes: ['delimited', 'referenced-files'],
     },
   });
-  // Somebody has to listen for reads to be followed.
+  // Reads are only tracked with a listener.
   session.on('removed', () => undefined);
   return session;
 }
 
-/** Some shapes cannot be compressed, or be made to fit: that takes its time as well. */
+/** Some shapes cannot be compressed or made to fit. Failing takes its time as well. */
 async function asFarAsPossible(work: Promise<unknown>): Promise<void> {
   await work.catch((thrown: unknown) => {
     if (!(thrown instanceof CtxfoldError)) throw thrown;
@@ -105,7 +105,7 @@ function windowIn(offload: 'inline' | 'snapshot' | 'resident'): Subject {
 
 const directories: string[] = [];
 
-/** Records what a session loses, and returns the file. */
+/** Writes a log of what a session removes, and returns the file. */
 async function recordOf(history: readonly IContent[]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'ctxfold-scaling-'));
   directories.push(directory);

@@ -1,16 +1,16 @@
-// Histories of the shapes in which something that is searched for each time becomes quadratic: ids that repeat
-// or are left out, calls that nest and interleave, markers without their partner, one giant entry, many tiny ones.
+// Histories of shapes that make repeated searches quadratic: repeated or missing ids, nested and interleaved calls, unmatched
+// markers, one giant entry, many tiny ones.
 
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../src/index.js';
 import { aiContent, humanText, toolCall, toolContent, toolResponse } from '../../src/index.js';
 
-/** Makes a history of about so many blocks; not all of them are valid. */
+/** Makes a history of about that many blocks, which may be invalid. */
 export type Shape = (size: number) => IContent[];
 
 const FILES = 40;
 const CLOSING = '--- End of content ---';
 const GROUP_OPENING = '--- Content from referenced files ---';
-/** Long enough for results to be worth a placeholder. */
+/** Long enough to be worth a placeholder. */
 const RESULT = 'const entry = history.at(index); // what a tool returned\n'.repeat(8);
 
 function call(id: string, at: number): ToolCallBlock {
@@ -29,7 +29,7 @@ function times<Value>(count: number, make: (at: number) => Value): Value[] {
   return Array.from({ length: count }, (_, at) => make(at));
 }
 
-/** Calls that are answered at once, with a question now and then. */
+/** Calls with immediate responses, and a question now and then. */
 function answeredAtOnce(size: number, idOf: (at: number) => string): IContent[] {
   return times(Math.ceil(size / 2), (at) => [
     ...(at % 10 === 0 ? [humanText(`Go on with step ${at}.`)] : []),
@@ -62,7 +62,7 @@ const text = (said: string): ContentBlock => ({ type: 'text', text: said });
 const heading = (at: number): ContentBlock => text(`Content from @src/file-${at % FILES}.ts:`);
 const human = (blocks: readonly ContentBlock[]): IContent => ({ speaker: 'human', blocks });
 
-/** By name, the shapes. */
+/** The shapes by name. */
 export const SHAPES = {
   'a working session': (size) => answeredAtOnce(size, own),
   'one id for all': (size) => answeredAtOnce(size, () => 'call'),

@@ -1,20 +1,20 @@
-// What is played at several sizes: something public that is given a history.
+// What is measured at several sizes: a public function with a history as input.
 
 import type { IContent } from '../../src/index.js';
 import type { ShapeName } from './shapes.js';
 
-/** Does what is measured; called once. */
+/** The measured work; called once. */
 export type Work = () => unknown;
 
 /** One public function, reader or adapter. */
 export interface Subject {
   readonly name: string;
-  /** Makes the work on a history; not measured. */
+  /** Prepares the work on a history; not measured. */
   readonly prepare: (history: IContent[]) => Work | Promise<Work>;
-  /** Clears away what `prepare` made. */
+  /** Cleans up after `prepare`. */
   readonly finish?: () => Promise<void>;
-  /** The shapes that say something about it. @default all */
+  /** The relevant shapes. @default all */
   readonly shapes?: readonly ShapeName[];
-  /** Whether it needs threads, files or a clock, so that its operations cannot be counted. */
+  /** Whether it uses threads, files or a clock, so that its operations cannot be counted. */
   readonly isTimedOnly?: boolean;
 }

@@ -1,4 +1,4 @@
-// Arranges tokens as counting threads have them, without the file that the build makes of them.
+// Arranges tokens as counting threads use them, without the generated token file.
 
 import { runSlices } from '../../src/shared/slices.js';
 import { arrangeInSlices } from '../../src/shared/tokens/token-table.js';

@@ -3,12 +3,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { IContent } from '../../src/index.js';
 
-/** @throws Error naming what does not hold, which ends the benchmark. */
+/** @throws Error that says what does not hold, which ends the benchmark. */
 export function check(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(`A benchmark made a wrong result: ${what}.`);
 }
 
-/** Checks that two histories are equal; entries that both share cost nothing. */
+/** Checks that two histories are equal; shared entries cost nothing. */
 export function checkSameHistory(
   actual: readonly IContent[],
   expected: readonly IContent[],

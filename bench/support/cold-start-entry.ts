@@ -1,4 +1,4 @@
-// A process that times one start of threads, of the kind that its argument names, and tells the time.
+// A process that measures and reports one start of threads, of the kind given as argument.
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -11,7 +11,7 @@ import { checkNoFailures } from './turns.js';
 /** What is started: a plain thread with an empty task, or a session up to its first pass. */
 export type ColdStart = 'empty task' | 'first pass' | 'first pass and count';
 
-/** Long enough to be kept in a worker, short enough to be posted as one message. */
+/** Long enough to be resident, short enough for one message. */
 const ENTRIES = 256;
 
 const STARTS: Readonly<Record<ColdStart, () => Promise<number>>> = {
@@ -44,7 +44,7 @@ async function timeFirstPass(tokenizer: Tokenizer): Promise<number> {
     workspaceRoot: '/w',
   });
   const session = await compactor.createSession();
-  // Not handed over at its opening: what others have sent is edited as it was sent, which runs here.
+  // Not passed at opening: an opening history counts as already sent, and the edit of sent entries runs on this thread.
   session.history.addAll(history);
   const { pruned } = await session.ensureCompressionBeforeSend('first');
   const wallMs = performance.now() - startedAt;

@@ -1,5 +1,5 @@
-// Which counter counts fastest: texts that it has never seen, after others of their sort, and the same texts once more.
-// Ours has to count as the reference does.
+// Compares token counters: on new texts after others of the same kind, and on the same texts again. Ours must count as the
+// reference does.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { check } from './check.js';
@@ -9,28 +9,31 @@ import { OURS, REFERENCE, tokenCounters } from './token-counters.js';
 import type { MakeCounter } from './token-counters.js';
 
 const RUNS = 5;
-/** A counter whose run takes longer is not run again: others merge a long word in quadratic time. */
+/** A counter with a longer run is not run again: others merge a long word in quadratic time. */
 const SLOW_MS = 50;
-/** Units of a hostile text; of one of a sort that is repeated, a few less have been seen before. */
+/** Length of a hostile text, and of the text of its kind seen before, in UTF-16 units. */
 const HOSTILE_LENGTH = 2_000;
 const SEEN_LENGTH = 1_900;
 const PART_LENGTH = 8_000;
-/** A counter that takes longer for this much of a hostile text would take minutes for all of it: js-tiktoken does, for most. */
+/**
+ * A counter that is too slow for this much of a hostile text is skipped: it would take minutes for the whole, as js-tiktoken does
+ * for most.
+ */
 const PROBE_LENGTH = 400;
 const PROBE_MS = 10;
 
 const ROOT = new URL('../../../', import.meta.url);
 const CHINESE = 'node_modules/typescript/lib/zh-cn/diagnosticMessages.generated.json';
 
-/** Texts of a sort: some to have seen, and some to count. */
+/** Texts of a kind: some to see first, and some to count. */
 interface Course {
-  /** Text that tells who is too slow to take part. */
+  /** A text that shows who is too slow to take part. */
   readonly probe?: string;
   readonly seen: readonly string[];
   readonly texts: readonly string[];
 }
 
-/** The least milliseconds of each counter, by name. */
+/** The minimum time of each counter in milliseconds, by name. */
 type Times = ReadonlyMap<string, number>;
 
 export function raceCounters(entries: number): ScopeResult {
@@ -61,12 +64,12 @@ export function raceCounters(entries: number): ScopeResult {
   return { measurements, goals };
 }
 
-/** Units that come after those seen; where a sort repeats itself, as many are a longer word. */
+/** The text after the part seen before. If a kind repeats itself, the same units form a longer word. */
 function fresh(make: (length: number) => string): string {
   return make(SEEN_LENGTH + HOSTILE_LENGTH).slice(SEEN_LENGTH, SEEN_LENGTH + HOSTILE_LENGTH);
 }
 
-/** All counters on the same texts, taking turns, so that what else the machine does meets all of them. */
+/** Runs all counters on the same texts, alternating, so that other load affects all of them. */
 function race(
   counters: ReadonlyMap<string, MakeCounter>,
   { probe = '', seen, texts }: Course,
@@ -100,13 +103,13 @@ function timeMs(run: () => unknown): number {
   return performance.now() - startedAt;
 }
 
-/** Our time, of the fastest other's. */
+/** Our time relative to the fastest other counter. */
 function ratio(times: Times): number {
   const others = [...times].filter(([name]) => name !== OURS).map(([, ms]) => ms);
   return (times.get(OURS) ?? NaN) / Math.min(...others);
 }
 
-/** Half of the texts of each sort are seen before, and the others counted. */
+/** Half of each kind's texts are seen before, the others counted. */
 function ordinaryCourses(): Readonly<Record<string, Course>> {
   const messages = JSON.parse(readText(CHINESE)) as Readonly<Record<string, string>>;
   return {

@@ -1,4 +1,4 @@
-// What a thread runs that does nothing: what starting one costs by itself.
+// A thread without work, to measure the start alone.
 
 import { parentPort } from 'node:worker_threads';
 

@@ -1,17 +1,17 @@
-// Is loaded into the process of a gateway beside it, and tells its parent how it is: nothing of the gateway is changed.
+// Preloaded into a gateway's process to report its vitals to the parent, without changes to the gateway.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** How a process has been since it was asked last. */
+/** The vitals of a process since the last request for them. */
 export interface GatewayVitals {
-  /** The longest that its event loop stood still. */
+  /** The longest pause of its event loop. */
   readonly longestPauseMs: number;
   readonly residentBytes: number;
-  /** The most that it ever had. */
+  /** Its peak memory so far. */
   readonly peakBytes: number;
 }
 
-/** How often is looked: what a timer is late for by itself. */
+/** The sampling interval, which every measured delay includes. */
 const RESOLUTION_MS = 1;
 
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -26,5 +26,5 @@ process.on('message', () => {
   delay.reset();
   process.send?.(vitals);
 });
-// Who listens to a parent stays alive for it.
+// A listener on the channel would keep the process alive.
 process.channel?.unref();

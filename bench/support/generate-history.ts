@@ -1,5 +1,5 @@
-// Synthetic sessions of any length for benchmarks and tests: the same seed gives the same session.
-// About 1.9 kB an entry, like real ones: most of it is what tools returned.
+// Synthetic sessions of any length for benchmarks and tests, deterministic for a seed. About 1.9 kB per entry, mostly tool
+// results, as in real ones.
 
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import {
@@ -12,17 +12,16 @@ import {
 import { seededRandom } from './seeded-random.js';
 
 export interface GenerateHistoryOptions {
-  /** Entries that the history has; it may end with a call that still runs. */
+  /** Number of entries; the last may be a pending call. */
   readonly entries: number;
   /** @default 1 */
   readonly seed?: number;
 }
 
 /**
- * Makes a session of human turns and tool loops that read, run and write. As in recorded sessions
- * of Claude Code with edits, some 20 % of the calls are reads that a later write supersedes. Every
- * twentieth turn includes a file with `@`.
- * The values are those of parsed JSON: flat strings, no object or string shared.
+ * Makes a session of human turns and tool loops that read, run and write. As in recorded Claude Code sessions with edits, some 20
+ * % of the calls are reads that a later write supersedes. Every twentieth turn includes a file with `@`. Values are as parsed
+ * from JSON: flat strings, nothing shared.
  */
 export function generateHistory({ entries, seed = 1 }: GenerateHistoryOptions): IContent[] {
   const session = new Session(seed);
@@ -32,7 +31,7 @@ export function generateHistory({ entries, seed = 1 }: GenerateHistoryOptions): 
 }
 
 const TURNS_PER_INCLUSION = 20;
-/** Files that are written at all; as many reads are of one of them as of any other file. */
+/** Files that may be written; half of the reads are of these. */
 const WRITTEN_FILES = 40;
 const FILES = 400;
 const RESULT_CHARACTERS = { least: 200, most: 8_000 } as const;
@@ -44,7 +43,7 @@ const WORDS =
     ' ',
   );
 
-/** Makes turn after turn, with one stream of random numbers. */
+/** Makes turn after turn from one stream of random numbers. */
 class Session {
   readonly #random: () => number;
   #turns = 0;
@@ -115,7 +114,7 @@ class Session {
     return lines.join('\n');
   }
 
-  /** Small sizes are more frequent than large ones: each doubling is equally likely. */
+  /** Log-uniform: each doubling is equally likely. */
   #size({ least, most }: { readonly least: number; readonly most: number }): number {
     return Math.round(least * (most / least) ** this.#random());
   }

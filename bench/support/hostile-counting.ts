@@ -1,4 +1,4 @@
-// How long counting takes on text that was made to be slow to count.
+// The time to count text that was made to be slow to count.
 
 import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
@@ -13,14 +13,14 @@ const TIMES_LONGER = 4;
 const RUNS = 5;
 const BYTES = 100_000;
 
-/** Texts have no entries: their figures stand in the column of histories of this length. */
+/** Reported in the column of histories of this length, since texts have no entries. */
 export function measureHostile(entries: number): ScopeResult {
   const arranged = arrangeTokens(tokens);
   const measurements: Measurement[] = [];
   let slowest = 0;
   let steepest = 0;
   const texts = Object.entries(HOSTILE_TEXTS);
-  // All of them first, for the compiler to have seen every sort of word before times are taken.
+  // Warm-up: the compiler has to see every kind of word before anything is measured.
   for (const [, make] of texts) new BytePairCounter(arranged).count(make(LENGTH));
   for (const [name, make] of texts) {
     const value = msPerBytes(make(LENGTH), arranged);
@@ -39,10 +39,10 @@ export function measureHostile(entries: number): ScopeResult {
   return { measurements, goals };
 }
 
-/** Processor time, for the limit is one of milliseconds and others may be using the machine. */
+/** CPU time, because the limit is in milliseconds and other programs may use the machine. */
 function msPerBytes(text: string, arranged: TokenArrays): number {
   const runs = Array.from({ length: RUNS }, () => {
-    // One that remembers no word of the text.
+    // A fresh counter has no words cached.
     const { count } = new BytePairCounter(arranged);
     const before = process.cpuUsage();
     count(text);

@@ -1,12 +1,11 @@
-// Texts that are slow to count, or that counters trip over: long words, rare characters, no breaks.
-// The same in every run.
+// Texts that are slow to count or trip counters: long words, rare characters, no breaks. Deterministic.
 
 import { createHash } from 'node:crypto';
 
 /** Makes a text of about that many UTF-16 units. */
 export type MakeText = (length: number) => string;
 
-/** A text of one kind each, by what it consists of. */
+/** One text per kind, by its contents. */
 export const HOSTILE_TEXTS: Readonly<Record<string, MakeText>> = {
   'one letter': repeated('a'),
   'letters a to z': among('abcdefghijklmnopqrstuvwxyz'),

@@ -1,4 +1,4 @@
-// How long work keeps the main thread busy, how long it takes, and how long the event loop stands still.
+// How long work takes, how long it keeps the main thread busy, and how long the event loop pauses.
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,14 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface ThreadTime {
   /** Milliseconds from start to end. */
   readonly wallMs: number;
-  /** Milliseconds of them in which the main thread was not waiting. */
+  /** Milliseconds of it in which the main thread was not waiting. */
   readonly busyMs: number;
 }
 
-/** Long enough for what the work before left behind to come to rest. */
+/** Long enough for previous work to settle. */
 const REST_MS = 20;
 
-/** Times a piece of work that other threads have their part in, after a rest of some milliseconds. */
+/** Times work that involves other threads, after a rest in milliseconds. */
 export async function timeThread(
   work: () => Promise<unknown>,
   restMs: number = REST_MS,
@@ -27,7 +27,7 @@ export async function timeThread(
   return { wallMs, busyMs: Math.min(active, wallMs) };
 }
 
-/** Returns the milliseconds of processor time that work takes, on all threads: other programs do not count. */
+/** Returns the CPU time of work in milliseconds, on all threads, which excludes other programs. */
 export async function processorMs(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -35,9 +35,9 @@ export async function processorMs(work: () => Promise<unknown>): Promise<number>
   return (user + system) / 1_000;
 }
 
-/** Times work as `timeThread` does; busy is processor time where the system tells it by thread, so that other programs do not count. */
+/** Like `timeThread`, but busy is CPU time where the system reports it per thread, which excludes other programs. */
 export async function timeThreadAlone(work: () => Promise<unknown>): Promise<ThreadTime> {
-  // What a thread used is told exactly once it has waited.
+  // A thread's CPU time is only exact after it has waited.
   await delay(REST_MS);
   const before = usedProcessorMs();
   const time = await timeThread(work, 0);
@@ -46,7 +46,7 @@ export async function timeThreadAlone(work: () => Promise<unknown>): Promise<Thr
   return before === undefined || after === undefined ? time : { ...time, busyMs: after - before };
 }
 
-/** Milliseconds of processor time that this thread has used; `undefined` where that is not told. */
+/** CPU time of this thread in milliseconds; `undefined` where the system does not report it. */
 function usedProcessorMs(): number | undefined {
   try {
     const [nanoseconds] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ');
@@ -56,7 +56,7 @@ function usedProcessorMs(): number | undefined {
   }
 }
 
-/** Returns the longest time in milliseconds for which the event loop did not turn during the work. */
+/** Returns the longest pause of the event loop during the work, in milliseconds. */
 export async function longestPauseMs(work: () => Promise<unknown>): Promise<number> {
   await delay(REST_MS);
   let longest = 0;

@@ -1,4 +1,4 @@
-// What a benchmark says: measured values, and goals that they are held against. Data only.
+// The results of benchmarks: measured values and goals. Data only.
 
 import type { PeerFigures } from './peer-figures.js';
 
@@ -6,11 +6,11 @@ import type { PeerFigures } from './peer-figures.js';
 export interface Measurement {
   readonly scope: string;
   readonly name: string;
-  /** Entries of the history that was worked on. */
+  /** Length of the history. */
   readonly entries: number;
   readonly value: number;
   readonly unit: 'ms' | 'MB' | 'MB/s';
-  /** Runs of which `value` is the median. */
+  /** Number of runs that `value` is the median of. */
   readonly runs: number;
 }
 
@@ -21,23 +21,23 @@ export interface Goal {
   readonly limit: number;
 }
 
-/** What a scope found out. */
+/** The results of a scope. */
 export interface ScopeResult {
   readonly measurements: readonly Measurement[];
   readonly goals: readonly Goal[];
-  /** Figures of several tools, which are printed as a table of their own. */
+  /** Figures of several tools, printed as a separate table. */
   readonly peers?: readonly PeerFigures[];
 }
 
-/** What a scope is given. */
+/** The input of a scope. */
 export interface ScopeContext {
   /** Lengths of the histories to measure on, ascending. */
   readonly sizes: readonly number[];
-  /** Milliseconds, the median, that one structuredClone of the history of that length takes. */
+  /** Median milliseconds of one structuredClone of a history of that length. */
   readonly cloneMs: (entries: number) => number;
 }
 
-/** The value of a measurement that was made before. */
+/** The value of an earlier measurement. */
 export function valueOf(
   measurements: readonly Measurement[],
   name: string,

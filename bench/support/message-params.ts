@@ -1,10 +1,10 @@
-// The histories of the benchmarks as messages of the Anthropic API.
+// The benchmarks' histories as messages of the Anthropic API.
 
 import type { ContentBlockParam, MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { ContentBlock, IContent } from '../../src/index.js';
 import { check } from './check.js';
 
-/** The message that an entry of a generated history is. */
+/** Converts an entry of a generated history. */
 export function toMessageParam({ speaker, blocks }: IContent): MessageParam {
   return { role: speaker === 'ai' ? 'assistant' : 'user', content: blocks.map(toPart) };
 }

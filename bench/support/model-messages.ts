@@ -1,11 +1,11 @@
-// The histories of the benchmarks as messages of the AI SDK, and back.
+// The benchmarks' histories as messages of the AI SDK, and back.
 
 import type { ModelMessage } from 'ai';
 import type { ContentBlock, IContent } from '../../src/index.js';
 import { toolCall, toolResponse } from '../../src/index.js';
 import { check } from './check.js';
 
-/** The message that an entry of a generated history is. */
+/** Converts an entry of a generated history. */
 export function toModelMessage({ speaker, blocks }: IContent): ModelMessage {
   if (speaker === 'human') return { role: 'user', content: blocks.map(toTextPart) };
   if (speaker === 'ai') {
@@ -44,7 +44,7 @@ function toTextPart(block: ContentBlock): { type: 'text'; text: string } {
 
 const SPEAKERS = { user: 'human', assistant: 'ai', tool: 'tool' } as const;
 
-/** The entry that such a message is. */
+/** Converts such a message back. */
 export function toEntry({ role, content }: ModelMessage): IContent {
   check(role !== 'system' && typeof content !== 'string', `no entry for a ${role} message`);
   return { speaker: SPEAKERS[role], blocks: content.map(toBlock) };

@@ -1,5 +1,4 @@
-// A process that takes a history in, plays one session on it or many short ones on parts of it, and reports the memory that took
-// at its peak.
+// A process that receives a history, plays one session on it or many short ones on parts of it, and reports its peak memory.
 
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,31 +11,31 @@ import { collectGarbage } from './used-megabytes.js';
 
 export type PeakMode = Extract<OffloadMode, 'resident' | 'snapshot'>;
 
-/** What the process is told, over its channel. */
+/** The order, sent over the process's channel. */
 export type PeakOrder =
   | { readonly kind: 'take'; readonly entries: readonly IContent[] }
   | {
       readonly kind: 'play';
       readonly mode: PeakMode;
-      /** Sessions that are open at the same time, with equal parts of the history. */
+      /** Number of concurrent sessions, with equal parts of the history. */
       readonly sessions: number;
-      /** Entries that come in later, in the first session. */
+      /** Entries added later, to the first session. */
       readonly following: readonly IContent[];
     };
 
 type PlayOrder = Extract<PeakOrder, { readonly kind: 'play' }>;
 
-/** What it answers once it has played. */
+/** The reply once it has played. */
 export interface PeakReport {
-  /** Most resident memory of the process, less what it had before. */
+  /** Peak resident memory minus the initial one. */
   readonly addedMegabytes: number;
-  /** Entries that all histories have in the end. */
+  /** Total length of all histories at the end. */
   readonly length: number;
   /** Their tokens. */
   readonly tokens: number;
 }
 
-/** What the garbage of taking a history in needs to be given back to the system. */
+/** Time for the system to get back the memory of garbage from receiving a history. */
 const REST_MS = 500;
 
 const history: IContent[] = [];
@@ -91,7 +90,7 @@ async function playSessions({
   for (let turn = 0; turn * ENTRIES_PER_TURN < following.length; turn += 1) {
     await players[0]?.turn();
   }
-  // What the queue of the pool has no room for is counted on this thread, without lines of its own.
+  // In other modes, requests that do not fit the pool's queue are counted on this thread, which counts as failures.
   if (mode === 'resident') checkNoFailures(compactor);
   const sum = (valueOf: (session: Session) => number): number =>
     sessions.reduce((total, session) => total + valueOf(session), 0);

@@ -1,4 +1,4 @@
-// A thread that looks every other millisecond how much memory the process has, and keeps the most.
+// A thread that samples the memory of the process every other millisecond and keeps the maximum.
 
 import { workerData } from 'node:worker_threads';
 

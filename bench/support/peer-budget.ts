@@ -1,12 +1,11 @@
-// The time that a tool may take on one history. Tools that block are stopped from within, by the
-// functions that they are given to count with.
+// The time limit of a tool on one history. Tools that block are stopped from the counting functions passed to them.
 
 /** Thrown inside a tool whose turn takes too long. */
 export class OverBudgetError extends Error {
   override readonly name = 'OverBudgetError';
 }
 
-/** Bounds each turn, and tells when several turns together took as long as one may. */
+/** Limits each turn, and tells when several turns together have used the limit. */
 export class PeerBudget {
   readonly #limitMs: number;
   #turnStartedAt = Infinity;
@@ -16,7 +15,7 @@ export class PeerBudget {
     this.#limitMs = limitMs;
   }
 
-  /** Whether the turns since the last renewal took as long as one may. */
+  /** Whether the turns since the last renewal have used the limit. */
   get isSpent(): boolean {
     return this.#spentMs > this.#limitMs;
   }
@@ -25,7 +24,7 @@ export class PeerBudget {
     this.#spentMs = 0;
   }
 
-  /** Runs a turn. @throws OverBudgetError when it was stopped; whatever else it throws. */
+  /** Runs a turn. @throws OverBudgetError when it was stopped; otherwise what the turn throws. */
   async run(turn: () => Promise<void>): Promise<void> {
     this.#turnStartedAt = performance.now();
     try {
@@ -35,7 +34,7 @@ export class PeerBudget {
     }
   }
 
-  /** @throws OverBudgetError when the turn that runs has used up its time. */
+  /** @throws OverBudgetError when the running turn has used up its time. */
   assertLeft(): void {
     if (performance.now() - this.#turnStartedAt <= this.#limitMs) return;
     throw new OverBudgetError(`A turn took over ${this.#limitMs} ms.`);

@@ -1,4 +1,4 @@
-// ctxfold as a peer among others: whole turns of a session, from the plain history on.
+// ctxfold as a peer: whole turns of a session, from the plain history on.
 
 import { createCompactor } from '../../src/index.js';
 import type {
@@ -12,7 +12,7 @@ import type { Peer, PeerSession } from './peer.js';
 import { ENDLESS_CONTEXT } from './sessions.js';
 import { checkNoFailures } from './turns.js';
 
-/** Where the work of the measured sessions runs. */
+/** Where the measured sessions do their work. */
 const MODES: readonly OffloadMode[] = ['inline', 'auto', 'resident'];
 
 const NOTE = 'Removes stale reads and repeated inclusions; counts every entry exactly, once.';
@@ -35,7 +35,7 @@ function ctxfoldPeer(name: string, note: string, options: CompactorOptions): Pee
   };
 }
 
-/** The compactor, its threads and the session come into being in the first turn. */
+/** The first turn creates the compactor, its threads and the session. */
 class CtxfoldSession implements PeerSession {
   readonly #history: readonly IContent[];
   readonly #options: CompactorOptions;

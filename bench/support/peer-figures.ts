@@ -1,4 +1,4 @@
-// What the comparison found out about one tool on one history. Data only.
+// The results of one tool on one history. Data only.
 
 import type { ThreadTime } from './main-thread.js';
 
@@ -11,22 +11,22 @@ interface PeerCase {
   readonly entries: number;
 }
 
-/** A run that ended in time. */
+/** A run within the time limit. */
 export interface PeerRun extends PeerCase {
   readonly outcome: 'measured';
   readonly first: ThreadTime;
-  /** Medians of the turns after the first; `undefined` when there was no time for any. */
+  /** Medians of the turns after the first; `undefined` if there was no time for any. */
   readonly repeated: ThreadTime | undefined;
   readonly repeats: number;
-  /** Tokens of the history and its first turn, by one exact counter for all tools. */
+  /** Tokens of the history and its first turn, by the same exact counter for all tools. */
   readonly tokens: number;
-  /** Tokens of what is left of them after the first turn. */
+  /** Tokens left of them after the first turn. */
   readonly tokensSent: number;
-  /** Calls without their response, and responses without their call, in what the turns left to be sent. */
+  /** Calls without response and responses without call after the turns. */
   readonly brokenPairs: number;
 }
 
-/** A first call that was stopped, or not begun because the tool was too slow on a shorter history. */
+/** A first turn that was stopped, or skipped because the tool was too slow on a shorter history. */
 export interface PeerWithoutRun extends PeerCase {
   readonly outcome: 'over-budget' | 'skipped';
   readonly budgetMs: number;

@@ -1,5 +1,5 @@
-// LangChain's `ClearToolUsesEdit`, as contextEditingMiddleware applies it, and its `trimMessages`. Both
-// edit the agent's own messages, so that a later turn goes on from what an earlier one left.
+// LangChain's `ClearToolUsesEdit`, as contextEditingMiddleware applies it, and its `trimMessages`. Both edit the agent's own
+// messages, so a later turn starts from the result of an earlier one.
 
 import type * as LangChain from 'langchain';
 import type { BaseMessage, ContextEdit } from 'langchain';
@@ -9,7 +9,7 @@ import { check, checkSameHistory } from './check.js';
 import type { PeerBudget } from './peer-budget.js';
 import type { Peer, PeerSession } from './peer.js';
 
-/** The default of ClearToolUsesEdit, taken for both. */
+/** The default of ClearToolUsesEdit, used for both. */
 const MAX_TOKENS = 100_000;
 
 export const LANGCHAIN_PEERS: readonly Peer[] = [
@@ -64,7 +64,7 @@ async function openLangChain(
   };
 }
 
-/** Both tools block for as long as they take, and call their counter all the time. */
+/** Both tools block, but call their counter all the time. */
 function within(
   budget: PeerBudget,
   count: (messages: BaseMessage[]) => number,
@@ -75,7 +75,7 @@ function within(
   };
 }
 
-/** One message per entry, but for tool entries: LangChain has one per result. */
+/** One message per entry, but one per result for tool entries. */
 function toMessages(history: readonly IContent[], langChain: typeof LangChain): BaseMessage[] {
   const { AIMessage, HumanMessage, ToolMessage } = langChain;
   return history.flatMap(({ speaker, blocks }): BaseMessage[] => {

@@ -1,5 +1,5 @@
-// What the specification says, written down as it stands there and no cleverer: a scan of the whole
-// history each turn, removal by splice, and a recount of every entry on the calling thread.
+// A literal implementation of the specification: scans the whole history each turn, removes by splice, and recounts every entry
+// on the calling thread.
 
 import { resolve } from 'node:path';
 import { countTokens } from 'gpt-tokenizer';

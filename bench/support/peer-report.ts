@@ -1,10 +1,10 @@
-// Prints the comparison: by tool, what the first and the later turns cost and what they reclaim.
+// Prints the comparison: by tool, the cost of the first and of later turns, and the tokens reclaimed.
 
 import Table from 'cli-table3';
 import type { ThreadTime } from './main-thread.js';
 import type { PeerFigures, PeerRun } from './peer-figures.js';
 
-/** The comparison as text: a table, and what each tool does. */
+/** The comparison as text: a table and a description of each tool. */
 export function renderPeers(figures: readonly PeerFigures[], sizes: readonly number[]): string {
   const table = new Table({
     head: [
@@ -52,7 +52,7 @@ function renderReclaimed(run: PeerRun | undefined): string {
   return `${thousands(tokens - tokensSent)} of ${thousands(tokens)} (${share} %)${broken}`;
 }
 
-/** By wall time, from each size to the next that was measured. */
+/** Growth of the wall time between consecutive measured sizes. */
 function growth(times: readonly (ThreadTime | undefined)[]): string {
   const factors = times.slice(1).map((time, at) => {
     const before = times[at];

@@ -1,4 +1,4 @@
-// Weighs what every tool leaves by one exact counter, outside of the time measured.
+// Counts the tokens that each tool leaves with one exact counter, outside the measured time.
 
 import type { IContent } from '../../src/index.js';
 import { SnapshotOffload } from '../../src/main/offload/snapshot.js';
@@ -8,7 +8,7 @@ import { check } from './check.js';
 export class TokenScale implements AsyncDisposable {
   readonly #pool: WorkerPool = new WorkerPool({ taskTimeoutMs: 60_000 });
   readonly #offload: SnapshotOffload = new SnapshotOffload(this.#pool);
-  /** By entry, so that what tools leave as it was is counted once for all of them. */
+  /** By entry, so that entries which tools left unchanged are counted once for all. */
   readonly #known = new WeakMap<IContent, number>();
 
   /** Tokens of some entries together. */

@@ -1,4 +1,4 @@
-// The thread of the peer that posts the whole history each turn: runs the pass, posts the edits back.
+// The thread of the peer that posts the whole history each turn: runs the pass and posts the edits back.
 
 import { parentPort } from 'node:worker_threads';
 import { optimize } from '../../src/density.js';

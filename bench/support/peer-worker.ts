@@ -1,5 +1,5 @@
-// What many would build themselves: one worker thread that is posted the whole history each turn and
-// posts back the edits of the same density pass.
+// The obvious do-it-yourself solution: one worker thread that is posted the whole history each turn and posts back the edits of
+// the same density pass.
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

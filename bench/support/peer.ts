@@ -1,4 +1,4 @@
-// What a user might pick to keep a history dense, as the benchmark meets it. Types only.
+// The benchmark's interface to a tool that keeps a history dense. Types only.
 
 import type { IContent } from '../../src/index.js';
 import type { PeerBudget } from './peer-budget.js';
@@ -6,24 +6,24 @@ import type { PeerBudget } from './peer-budget.js';
 /** One tool in one configuration. */
 export interface Peer {
   readonly name: string;
-  /** What it does and leaves undone, and how it was configured. */
+  /** What it does and does not do, and its configuration. */
   readonly note: string;
-  /** Whether it makes the documented density pass by its defaults: all that do must agree. */
+  /** Whether its defaults make the documented density pass, on which all such tools must agree. */
   readonly isDocumentedPass: boolean;
-  /** Takes a history over: imports and conversions, which are not measured. The array is the peer's. */
+  /** Takes ownership of a history: imports and conversions, which are not measured. */
   open(history: IContent[], budget: PeerBudget): Promise<PeerSession>;
 }
 
-/** A tool at work on one history. */
+/** A tool working on one history. */
 export interface PeerSession {
   /**
-   * Converts what a turn adds, and returns that turn: all that is measured. The first turn includes
-   * whatever the tool sets up.
+   * Converts the entries that a turn adds, and returns the turn, which alone is measured. The first turn includes the tool's
+   * setup.
    */
   prepareTurn(added: readonly IContent[]): () => Promise<void>;
   /** What would be sent to the model now, as entries. */
   sent(): readonly IContent[];
-  /** Tokens that the tool itself counted exactly, or `undefined` when it does not count. */
+  /** Tokens by the tool's own exact count, or `undefined` if it does not count. */
   countedTokens(): number | undefined;
   close(): Promise<void>;
 }

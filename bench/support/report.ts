@@ -1,21 +1,21 @@
-// Prints what was measured, as tables or as JSON.
+// Prints the measurements as tables or JSON.
 
 import { availableParallelism, cpus } from 'node:os';
 import Table from 'cli-table3';
 import type { Goal, Measurement } from './measurement.js';
 
-/** All that one run found out. */
+/** The results of one run. */
 export interface Report {
   readonly machine: string;
   readonly node: string;
   readonly sizes: readonly number[];
-  /** By length of the history, the median time of one structuredClone of it, in milliseconds. */
+  /** By length, the median milliseconds of one structuredClone of the history. */
   readonly cloneMs: Readonly<Record<string, number>>;
   readonly measurements: readonly Measurement[];
   readonly goals: readonly (Goal & { readonly isMet: boolean })[];
 }
 
-/** The processor and how many of its cores there are. */
+/** The CPU model and the number of cores. */
 export function describeMachine(): string {
   const cores = availableParallelism();
   return `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cores} cores`;

@@ -1,6 +1,6 @@
-// Random numbers of made-up histories and chaos runs: the same seed gives the same ones.
+// Deterministic random numbers for synthetic histories and chaos runs.
 
-/** Tommy Ettinger's mulberry32: numbers in [0, 1), of one 32-bit state. */
+/** Tommy Ettinger's mulberry32: numbers in [0, 1), from 32 bits of state. */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {

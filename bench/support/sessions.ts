@@ -1,4 +1,4 @@
-// The histories that all scopes share, made once per length, and sessions that play on them.
+// The histories shared by all scopes, made once per length, and sessions that play on them.
 
 import type { IContent } from '../../src/index.js';
 import type { DensityConfig } from '../../src/density.js';
@@ -8,10 +8,10 @@ import { generateHistory } from './generate-history.js';
 
 export const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 
-/** A window that nothing here fills. */
+/** A window too large to fill. */
 export const ENDLESS_CONTEXT = 1_000_000_000;
 
-/** Entries that follow a history, for the turns that are measured on it. */
+/** Entries that follow a history, for the measured turns. */
 const FOLLOWING_ENTRIES = 4_000;
 
 const made = new Map<number, readonly IContent[]>();
@@ -21,7 +21,7 @@ export function historyOf(entries: number): readonly IContent[] {
   return longHistoryOf(entries).slice(0, entries);
 }
 
-/** The entries that would follow it. */
+/** The entries that follow it. */
 export function followingOf(entries: number): readonly IContent[] {
   return longHistoryOf(entries).slice(entries);
 }
@@ -40,7 +40,7 @@ export function megabytesOf(history: readonly IContent[]): number {
   return history.reduce((sum, entry) => sum + entryCharacters(entry), 0) / 1_000_000;
 }
 
-/** Fewer runs on what takes longer. */
+/** Fewer runs for longer work. */
 export function runsFor(entries: number, most: number): number {
   return Math.max(5, Math.min(most, Math.round((most * 10_000) / entries)));
 }

@@ -1,16 +1,16 @@
-// Medians by tinybench, with warm or cold processor caches.
+// Medians by tinybench, with warm or cold CPU caches.
 
 import { Bench } from 'tinybench';
 
 export interface TimingOptions<Input> {
   readonly runs: number;
-  /** Makes what a run works on, outside of the time measured. */
+  /** Makes the input of a run, outside the measured time. */
   readonly prepare: () => Input;
-  /** Whether caches are emptied before each run, as they are when seconds pass between two passes. */
+  /** Whether to empty the caches before each run, as after seconds of other work. */
   readonly isCold?: boolean;
 }
 
-/** Returns the median time of `run` in milliseconds, after as many runs to warm up. */
+/** Returns the median time of `run` in milliseconds, after as many warm-up runs. */
 export function medianMs<Input>(
   options: TimingOptions<Input>,
   run: (input: Input) => unknown,
@@ -46,17 +46,17 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
 }
 
-/** The least of some numbers that a share of them, in [0, 1], does not exceed. */
+/** The smallest number that at least a share of them, in [0, 1], does not exceed. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
 }
 
-/** Larger than any cache of a processor. */
+/** Larger than any CPU cache. */
 const buffer = new Uint8Array(256 * 1024 * 1024);
 const CACHE_LINE_BYTES = 64;
 
-/** Touches every cache line of a large buffer, so that nothing else is left in the caches. */
+/** Evicts everything from the caches by touching each line of a large buffer. */
 function emptyCaches(): void {
   for (let at = 0; at < buffer.length; at += CACHE_LINE_BYTES) {
     buffer[at] = ((buffer[at] ?? 0) + 1) & 255;

@@ -1,5 +1,5 @@
-// The counters of o200k on the registry, each as fast as it can be had: without a search for special tokens, and with its
-// cache of words where it has one. The tests hold ours against tiktoken; the others may count otherwise.
+// The o200k counters from the registry, each in its fastest configuration: no search for special tokens, word cache on where
+// there is one. Tests check ours against tiktoken; the others may deviate.
 
 import AiTokenizer from 'ai-tokenizer';
 import * as aiO200k from 'ai-tokenizer/encoding/o200k_base';
@@ -11,14 +11,14 @@ import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import type { CountText } from '../../src/shared/tokens/count-tokens.js';
 import { arrangeTokens } from './arrange-tokens.js';
 
-/** Makes a counter that has counted nothing yet. */
+/** Makes a fresh counter. */
 export type MakeCounter = () => CountText;
 
-/** What ours is called among them, and what the one that decides is. */
+/** The names of our counter and of the reference. */
 export const OURS = 'ctxfold';
 export const REFERENCE = 'tiktoken';
 
-/** Counters by the names of their packages. */
+/** Counters by package name. */
 export function tokenCounters(): ReadonlyMap<string, MakeCounter> {
   const arranged = arrangeTokens(tokens);
   const reference = get_encoding('o200k_base');

@@ -1,4 +1,4 @@
-// Turns as agents have them: entries arrive one after another, then the history is made ready to be sent.
+// Turns as agents have them: entries arrive one after another, then the history is prepared for sending.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCompactor } from '../../src/index.js';
@@ -10,13 +10,13 @@ import { ENDLESS_CONTEXT } from './sessions.js';
 
 export const ENTRIES_PER_TURN = 5;
 
-/** Options of sessions whose windows are measured: each makes its edit, and leaves nothing for a later one. */
+/** Options for measured preflights: each makes its edit and leaves nothing for a later one. */
 export const EDITS_EVERY_TURN = { edits: 'every-turn' } as const;
 
-/** Between two entries: each of them is alone in its macrotask, and in the message that tells of it. */
+/** Between two entries, so that each has its own macrotask and its own message to the worker. */
 const BETWEEN_ENTRIES_MS = 2;
 
-/** After a window: long enough for the edit that it made to be told, and for the answer to be read. */
+/** After a preflight: long enough to send its edit and to read the reply. */
 const AFTERMATH_MS = 10;
 
 /** Plays turns on a session. */
@@ -24,21 +24,21 @@ export class TurnPlayer {
   readonly #session: Session;
   readonly #following: readonly IContent[];
   #next = 0;
-  /** For each window, how many entries were added before it. */
+  /** For each preflight, how many entries were added before it. */
   readonly #windows: number[] = [];
 
-  /** @param following what the turns add */
+  /** @param following the entries that the turns add */
   constructor(session: Session, following: readonly IContent[]) {
     this.#session = session;
     this.#following = following;
   }
 
-  /** What was added so far. */
+  /** The entries added so far. */
   get added(): readonly IContent[] {
     return this.#following.slice(0, this.#next);
   }
 
-  /** Adds the entries of a turn, each in a macrotask of its own. */
+  /** Adds the entries of a turn, each in its own macrotask. */
   async arrive(): Promise<void> {
     for (let entry = 0; entry < ENTRIES_PER_TURN; entry += 1) {
       if (entry > 0) await delay(BETWEEN_ENTRIES_MS);
@@ -57,22 +57,22 @@ export class TurnPlayer {
     const startedAt = performance.now();
     await this.#session.ensureCompressionBeforeSend(`turn ${this.#next}`);
     const wallMs = performance.now() - startedAt;
-    check(!this.#session.densityDirty, 'the window left something unseen');
+    check(!this.#session.densityDirty, 'the window left the history dirty');
     return wallMs;
   }
 
-  /** A turn with its window right behind the last entry. */
+  /** A turn whose preflight directly follows the last entry. */
   async turn(): Promise<number> {
     await this.arrive();
     return this.window();
   }
 
   /**
-   * Plays the same turns on a session inline, and returns it. A single pass over all entries would not do: what is left of
-   * a result depends on what the history was when it was edited.
+   * Plays the same turns on an inline session, and returns it. One pass over all entries would give another result, because what
+   * is left of a result depends on the history at the time of its edit.
    *
    * @param compactor one with `offload: 'inline'`
-   * @param history what was there before the first turn
+   * @param history the entries before the first turn
    */
   async replay(compactor: Compactor, history: readonly IContent[]): Promise<Session> {
     const session = await compactor.createSession({ history, ...EDITS_EVERY_TURN });
@@ -93,18 +93,18 @@ export class TurnPlayer {
   }
 }
 
-/** A compactor for `TurnPlayer.replay`. It estimates tokens, on which no edit depends. */
+/** A compactor for `TurnPlayer.replay`. Estimates tokens, since no edit depends on them. */
 export function inlineCompactor(): Compactor {
   const options = { offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' } as const;
   return createCompactor({ ...options, contextLimit: ENDLESS_CONTEXT });
 }
 
-/** Waits as long and as often as the entries of a turn do. */
+/** Waits like the entries of a turn do. */
 export async function waitAsInTurn(): Promise<void> {
   for (let entry = 1; entry < ENTRIES_PER_TURN; entry += 1) await delay(BETWEEN_ENTRIES_MS);
 }
 
-/** Times a turn with all that it sets off, also after its window. The wall time has little to say. */
+/** Times a turn including the work that it triggers after its preflight. Ignore the wall time. */
 export function timeTurn(turn: () => Promise<unknown>): Promise<ThreadTime> {
   return timeThread(async () => {
     await turn();
@@ -112,7 +112,7 @@ export function timeTurn(turn: () => Promise<unknown>): Promise<ThreadTime> {
   });
 }
 
-/** Checks that workers did what they were meant to do. */
+/** Checks that no work of the workers failed. */
 export function checkNoFailures(compactor: Compactor): void {
   const { fallbacks, failures } = compactor.stats();
   check(fallbacks === 0 && failures === 0, `workers failed ${failures} times`);

@@ -1,18 +1,18 @@
-// How much memory of this thread is in use.
+// The memory that this thread uses.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Megabytes in use on this thread once everything is collected that nobody holds. */
+/** Megabytes in use on this thread after garbage collection. */
 export async function usedMegabytes(): Promise<number> {
   await collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
-  // The memory of array buffers is a part of what is external.
+  // `external` includes array buffers.
   return (heapUsed + external) / 1_000_000;
 }
 
-/** Collects what nobody holds, also what is let go in reaction to that. */
+/** Collects garbage, including what finalizers release. */
 export async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -1,9 +1,10 @@
-// A load balancer: sends each request to any of the servers, and to another one when that is gone. Knows no conversation.
+// A load balancer: sends each request to any server, and retries with another one when that is down. Knows nothing of
+// conversations.
 
 import { createServer, request as send } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-/** Starts one; `ports()` tells where servers are now. */
+/** Starts a balancer; `ports()` returns the current ports of the servers. */
 export async function startBalancer(ports) {
   const pass = (body, to) =>
     new Promise((resolve, reject) => {
@@ -25,7 +26,7 @@ export async function startBalancer(ports) {
         );
         return response.writeHead(status).end(text);
       } catch (error) {
-        // It was killed in the middle: whoever has the messages can do it again.
+        // The server was killed during the request. Any other server can repeat it, since the request has all messages.
         if (tries === 20) return response.writeHead(502).end(String(error));
       }
     }

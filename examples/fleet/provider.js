@@ -1,5 +1,5 @@
-// A scripted provider with a prompt cache, which looks at what it is sent: is it valid, does it begin with what was sent before,
-// does it hold all that the user has said.
+// A scripted provider with a prompt cache that validates each request: is it well-formed, does it extend the previous
+// request, does it contain everything the user said.
 
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -7,7 +7,7 @@ import { validate } from 'ctxfold/validate';
 
 const LINES = 60;
 
-/** What the model does in a turn: it reads three files and writes them, and says now and then that it is done. */
+/** The model's answer in a turn: it reads three files, writes them, and sometimes says that it is done. */
 export function answerOf(turn) {
   const path = `src/file-${turn % 3}.ts`;
   if (turn % 8 === 7)
@@ -17,7 +17,7 @@ export function answerOf(turn) {
   return { role: 'assistant', content: [{ type: 'tool_use', id: `call${turn}`, name, input }] };
 }
 
-/** What follows on an answer: what its call came to, or what the user wants next. */
+/** The message that follows an answer: a tool result, or the user's next request. */
 export function nextOf(conversation, turn, { content: [block] }) {
   if (block.type === 'text') return { role: 'user', content: `${conversation}, ask ${turn}.` };
   const lines = Array.from(
@@ -28,7 +28,7 @@ export function nextOf(conversation, turn, { content: [block] }) {
   return { role: 'user', content: [{ type: 'tool_result', tool_use_id: block.id, content }] };
 }
 
-/** Starts one; `seen` is what it has seen. */
+/** Starts a provider; `seen` holds its statistics. */
 export async function startProvider() {
   const seen = {
     requests: 0,
@@ -85,7 +85,7 @@ export async function startProvider() {
     url: `http://127.0.0.1:${server.address().port}`,
     seen,
     examples,
-    /** What a conversation was sent last, and how many edits had landed. */
+    /** The last request of a conversation, and how many edits had landed. */
     last: (conversation) => conversations.get(conversation),
     close: () => (server.closeAllConnections(), server.close()),
   };

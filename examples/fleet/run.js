@@ -3,8 +3,8 @@
 //   npm run example:fleet
 //   npm run example:fleet -- --store postgres --requests 20000 --conversations 2000 --proof
 //
-// With --proof a server is killed and started again every five seconds and the database is restarted half-way, part of the requests
-// come twice at once, and the run ends with code 1 when a turn failed or a request was not what it had to be.
+// With --proof, a server is killed and restarted every five seconds, the database is restarted half-way, and some requests are
+// sent twice at once. The run exits with code 1 when a turn fails or a request is wrong.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ const DATABASES = {
 };
 const { command, start, url } = DATABASES[values.store];
 if (!isInstalled(command)) {
-  console.error(`${command} is not installed: there is nothing for the servers to share.`);
+  console.error(`${command} is not installed, but the servers need it to share their states.`);
   process.exit(1);
 }
 
@@ -66,7 +66,7 @@ const latencies = [];
 const failed = [];
 let kills = 0;
 
-/** One turn of a conversation: the servers get all of its messages, and its client adds what follows. */
+/** One turn of a conversation: sends all messages to a server, and adds the answer and what follows. */
 async function play({ id, turn, messages }) {
   const body = JSON.stringify({ conversation: id, turn, messages, model: MODEL });
   const at = performance.now();
@@ -116,7 +116,7 @@ await restart;
 
 const differing = values.proof ? await checkAgain() : [];
 
-/** A process that nobody has seen makes of each conversation what was sent last. */
+/** A fresh process must compact each conversation to exactly what was sent last. */
 async function checkAgain() {
   const opened = await openStore(store);
   const compactor = createCompactor({
@@ -124,7 +124,7 @@ async function checkAgain() {
     offload: 'inline',
     tokenizer: 'estimate',
   });
-  // A conversation that has rested for minutes would be edited now, since no cache holds it any more.
+  // Otherwise a conversation that has rested for minutes would be edited now, because its cache has expired.
   const compact = messageCompactor(compactor, {
     minReclaimTokens: 1_000,
     cacheTtlMs: DAY_MS,
@@ -165,7 +165,7 @@ if (values.proof) {
   console.log(`invalid          ${seen.invalid}`);
   console.log(`lost edits       ${seen.lost}`);
   console.log(`rewritten        ${seen.rewritten}, without an edit`);
-  console.log(`user's texts     ${seen.untold} missing or there twice`);
+  console.log(`user's texts     ${seen.untold} missing or duplicated`);
   console.log(`differ           ${differing.length} conversations in a fresh process`);
   for (const line of [...failed.slice(0, 5), ...provider.examples]) console.log(`  ${line}`);
 }

@@ -1,5 +1,5 @@
-// One server of the fleet: gets a conversation's messages with each request, has them compacted, asks the provider and answers
-// with what that says. Keeps nothing that another server would need.
+// One server of the fleet: receives a conversation's messages with each request, compacts them, calls the provider and
+// returns its answer. Keeps no state that another server would need.
 
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -24,7 +24,7 @@ const server = createServer(async (request, response) => {
     const started = performance.now();
     const ready = await compact(messages, { conversationId: conversation, modelName: model });
     const tookMs = performance.now() - started;
-    // How much has landed, for the provider of this example, which looks after us.
+    // The number of edits, for this example's provider, which checks the requests.
     const landed = journals.get(conversation).history.journal.count;
     const body = {
       model,

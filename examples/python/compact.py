@@ -8,7 +8,7 @@ GATEWAY = os.environ.get("CTXFOLD_GATEWAY", "http://127.0.0.1:8787")
 
 
 def compact(messages, format="chat", model=None):
-    """Returns the messages as they are to be sent; as they came when the gateway cannot be asked."""
+    """Returns the compacted messages, or the given ones if the gateway cannot be reached."""
     body = json.dumps({"format": format, "messages": messages, **({"model": model} if model else {})})
     try:
         with urllib.request.urlopen(f"{GATEWAY}/ctxfold/compact", body.encode(), timeout=10) as answer:

@@ -1,9 +1,9 @@
-// What databases.js has.
+// Types of databases.js.
 
-/** A server that runs. */
+/** A running server. */
 export interface Database {
   readonly port: number;
-  /** Ends it and starts it again: what it was told is there. */
+  /** Restarts it with its data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -11,11 +11,11 @@ export interface Database {
 /** Whether a command is installed. */
 export function isInstalled(command: string): boolean;
 
-/** Starts Redis, with further arguments. What it was told is there again after a restart, and gone after `stop`. */
+/** Starts Redis with further arguments. Its data survives a restart, but not `stop`. */
 export function startRedis(...more: readonly string[]): Promise<Database>;
 
-/** Starts PostgreSQL. It refuses to run as root: who is gets another user's rights for it. */
+/** Starts PostgreSQL; as another user when run as root, which PostgreSQL refuses. */
 export function startPostgres(): Promise<Database>;
 
-/** Returns a port of loopback that nothing listens to. */
+/** Returns a free loopback port. */
 export function freePort(): Promise<number>;

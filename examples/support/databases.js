@@ -1,5 +1,5 @@
-// Redis and PostgreSQL on ports of loopback, in directories of their own. Where a server is not installed there is none, and who
-// asked says so; they end with who asked for them.
+// Redis and PostgreSQL on loopback ports and in temporary directories. Callers check whether they are installed. The
+// servers stop with the process that started them.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ export function isInstalled(command) {
 }
 
 /**
- * Starts Redis. What it was told is there again after a restart, and gone after `stop`.
+ * Starts Redis. Its data survives a restart, but not `stop`.
  *
  * @param {string[]} more arguments of the server
  */
@@ -34,7 +34,7 @@ export async function startRedis(...more) {
   return restartable(port, directory, 'SIGTERM', start);
 }
 
-/** Starts PostgreSQL. It refuses to run as root: who is gets another user's rights for it. */
+/** Starts PostgreSQL; as another user when run as root, which PostgreSQL refuses. */
 export async function startPostgres() {
   const port = await freePort();
   const directory = mkdtempSync(join(tmpdir(), 'ctxfold-postgres-'));
@@ -49,7 +49,7 @@ export async function startPostgres() {
     await untilSaid(server.stderr, 'ready to accept connections');
     return server;
   };
-  // At once, whoever is connected.
+  // SIGINT: fast shutdown, without waiting for clients.
   return restartable(port, directory, 'SIGINT', start);
 }
 
@@ -82,7 +82,7 @@ function ordinaryUser() {
   }
 }
 
-/** Below those that the system gives away: one of them might be another's before the server that it is for has started. */
+/** Below the ephemeral ports: the system could give one of those away before the server has started. */
 export async function freePort() {
   for (;;) {
     const port = 16_384 + Math.floor(Math.random() * 16_384);

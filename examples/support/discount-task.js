@@ -1,7 +1,7 @@
-// The work that the scripted models of the examples do in the temporary workspace: they find out why a
-// discount begins too late, and mend that.
+// The task of the examples' scripted models in the temporary workspace: find out why a discount starts too late, and
+// fix it.
 
-/** What the user asks for. */
+/** The user's prompt. */
 export const TASK = 'Let the discount in src/price.js begin at ten pieces.';
 
 export const READ_PRICES = {

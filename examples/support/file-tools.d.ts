@@ -1,4 +1,4 @@
-/** A tool as SDKs want it described, and what it does. */
+/** A tool with the description that SDKs expect. */
 export interface FileTool {
   readonly name: 'read_file' | 'write_file' | 'replace' | 'list_directory' | 'search';
   readonly description: string;
@@ -11,12 +11,12 @@ export interface FileTool {
     readonly required: string[];
     readonly additionalProperties: false;
   };
-  /** Takes an input that fits the schema; rejects with a message for the model. */
+  /** Takes input that matches the schema. Rejects with a message for the model. */
   run(input: Readonly<Record<string, string>>): Promise<string>;
 }
 
 /**
- * Makes the tools for one directory. Every tool takes all of its parameters. `DEFAULT_TOOL_CATALOG` knows
- * those that read and write: `read_file`, `write_file`, `replace`.
+ * Makes the tools for one directory. All parameters are required. `DEFAULT_TOOL_CATALOG` knows the tools that read and
+ * write: `read_file`, `write_file`, `replace`.
  */
 export declare function fileTools(workspaceRoot: string): FileTool[];

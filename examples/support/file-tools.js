@@ -1,5 +1,5 @@
-// The file tools of a small coding agent. They work in one directory and refuse every path that leads out
-// of it, by `..` or by a link; nothing here knows a provider or an SDK.
+// The file tools of a small coding agent. They work in one directory and refuse paths outside of it, whether by `..` or
+// symlink. Independent of providers and SDKs.
 
 import { lstat, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -83,14 +83,14 @@ function objectOf(properties) {
   };
 }
 
-/** The real path of a file that is there or may be made. */
+/** The real path of a file that exists or may be created. */
 async function locate(workspaceRoot, path) {
   const root = await realpath(workspaceRoot);
   const wanted = resolve(root, path);
   let existing = wanted;
   let real = await realPathOf(existing);
   while (real === undefined) {
-    // A link to nowhere would be written through.
+    // Writing to a dangling symlink would create its target.
     if (await isThere(existing)) throw outside(path);
     existing = dirname(existing);
     real = await realPathOf(existing);
@@ -121,7 +121,7 @@ function outside(path) {
   return new Error(`${path} leads out of the workspace.`);
 }
 
-/** The path, when something is there: what is thrown otherwise names it as the model did. */
+/** The path of an existing file. The error otherwise contains the path as the model wrote it. */
 async function existing(path, name) {
   if (!(await isThere(path))) throw new Error(`There is no ${name}.`);
   return path;
@@ -133,7 +133,7 @@ async function readText(path, name) {
   return readFile(path, 'utf8');
 }
 
-/** Lines that hold the text, as `path:line: text`, one more than are shown at most. Follows no links. */
+/** Lines that contain the text, as `path:line: text`, up to one more than is shown. Follows no symlinks. */
 async function search(path, name, text) {
   const found = await lstat(path);
   if (found.isFile()) {

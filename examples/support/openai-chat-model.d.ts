@@ -5,7 +5,7 @@ import type { ChatResult } from '@langchain/core/outputs';
 import type { Runnable } from '@langchain/core/runnables';
 import type OpenAI from 'openai';
 
-/** A chat model of LangChain over the `openai` SDK, for Chat Completions. `@langchain/openai` does more. */
+/** A LangChain chat model for Chat Completions, on the `openai` SDK. `@langchain/openai` can do more. */
 export declare class OpenAiChatModel extends BaseChatModel {
   readonly model: string;
   constructor(options: { readonly client: OpenAI; readonly model: string });

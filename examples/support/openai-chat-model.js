@@ -1,5 +1,5 @@
-// A chat model of LangChain over the `openai` SDK: so much of one as an agent needs. What it sends is what
-// LangChain hands it.
+// A minimal LangChain chat model on the `openai` SDK, with just what an agent needs. Sends LangChain's messages
+// unchanged.
 
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage } from '@langchain/core/messages';

@@ -3,28 +3,27 @@ import type { ToolCatalog } from '../../src/shared/tool-use.js';
 
 export interface RecordedHistoryOptions {
   /**
-   * How many messages the history has at least, counted as Anthropic and Gemini do: what follows each
-   * other on one side is one message. In other formats they are more.
+   * Minimum number of messages, counted as Anthropic and Gemini do: consecutive messages of one role are one. Other
+   * formats have more.
    *
    * @default `HISTORY_MESSAGES` of the environment, or 500
    */
   readonly messages?: number;
   /**
-   * `signed` keeps reasoning that has a signature. A real service would refuse it here, as signatures
-   * are bound to what was said before.
+   * `signed` keeps signed reasoning. A real service would refuse it here, because signatures are bound to their prefix.
    *
    * @default 'none'
    */
   readonly reasoning?: 'none' | 'signed';
 }
 
-/** What the tools of the recorded agents do to files. */
+/** What the recorded agents' tools do to files. */
 export declare const RECORDED_TOOL_CATALOG: ToolCatalog;
 
 /**
- * Returns a valid history that starts with a human entry and ends with an answer. Always the same for the
- * same options; its objects are new in every call.
+ * Returns a valid history that starts with a human entry and ends with an answer. Deterministic; every call makes new
+ * objects.
  *
- * @throws RangeError for more messages than are recorded.
+ * @throws RangeError for more messages than were recorded.
  */
 export declare function recordedHistory(options?: RecordedHistoryOptions): Promise<IContent[]>;

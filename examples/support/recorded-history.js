@@ -1,5 +1,5 @@
-// One long history out of recorded sessions: one job after another, as if all of them had been given to
-// one agent. Reads by the public API, and changes nothing but what no provider would take.
+// One long history made of recorded sessions, one job after another, as if one agent had done all of them. Uses the
+// public API, and changes only what providers would refuse.
 
 import { fileURLToPath } from 'node:url';
 import { agentPreset, extendToolCatalog } from 'ctxfold';
@@ -15,7 +15,7 @@ const SESSIONS = [
   'claude-code-publish-plugin.jsonl',
 ];
 
-/** What the tools of the recorded agents do to files: for `density.toolCatalog` of an adapter or a session. */
+/** What the recorded agents' tools do to files, for `density.toolCatalog`. */
 export const RECORDED_TOOL_CATALOG = extendToolCatalog(
   agentPreset('gemini-cli').toolCatalog,
   agentPreset('claude-code').toolCatalog,
@@ -38,7 +38,7 @@ export async function recordedHistory({ messages = MESSAGES, reasoning = 'none' 
   );
 }
 
-/** The entry without reasoning that cannot be given back; nothing when nothing else is in it. */
+/** The entry without reasoning that cannot be sent back, as a list; empty if nothing is left. */
 function sendable(entry, reasoning) {
   const blocks = entry.blocks.filter(
     (block) =>
@@ -48,12 +48,12 @@ function sendable(entry, reasoning) {
   return [blocks.length === entry.blocks.length ? entry : { ...entry, blocks }];
 }
 
-/** The entries up to the last one in which the agent says something and calls nothing. */
+/** The entries up to the last one in which the agent speaks without calls. */
 function finishedWork(entries) {
   return entries.slice(0, entries.findLastIndex(isLastWord) + 1);
 }
 
-/** The first place behind `messages` messages at which the agent has said its last word. */
+/** The first end of a job after `messages` messages. */
 function endOf(history, messages) {
   let count = 0;
   for (const [at, entry] of history.entries()) {
@@ -71,7 +71,7 @@ function countMessages(history) {
   return history.filter((_, at) => startsMessage(history, at)).length;
 }
 
-/** Whether a message begins there for the APIs that count the fewest: those in which roles alternate. */
+/** Whether a new message starts there in the APIs with alternating roles, which count the fewest. */
 function startsMessage(history, at) {
   const before = history[at - 1];
   return before === undefined || (before.speaker === 'ai') !== (history[at].speaker === 'ai');

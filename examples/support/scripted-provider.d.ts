@@ -3,10 +3,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** The APIs that the provider speaks. */
 export type ProviderApi = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini';
 
-/** What the model says in one answer, whatever the API. */
+/** One answer of the model, for any API. */
 export interface ScriptedStep {
   readonly text?: string;
-  /** Reasoning that comes first, signed in the manner of the provider. */
+  /** Leading reasoning, with the provider's kind of signature. */
   readonly reasoning?: string;
   readonly toolCalls?: readonly {
     readonly name: string;
@@ -14,7 +14,7 @@ export interface ScriptedStep {
   }[];
 }
 
-/** A request as it came in. */
+/** A received request. */
 export interface IncomingRequest {
   readonly api: ProviderApi;
   readonly path: string;
@@ -23,39 +23,39 @@ export interface IncomingRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A request and the status that it was answered with. */
+/** A request and the status of its response. */
 export interface AnsweredRequest extends IncomingRequest {
   readonly status: number;
 }
 
 export interface ScriptedProviderOptions {
   /**
-   * What the model says: one step for every request that is answered with 200, in this order or as the
-   * function tells by the request and the number of answers before it. Without a step the answer is a 400.
+   * The model's answers: one step for each request that is answered with 200, in order, or chosen by a function from
+   * the request and the number of earlier answers. Without a step the response is a 400.
    */
   readonly script:
     | readonly ScriptedStep[]
     | ((request: IncomingRequest, at: number) => ScriptedStep | Promise<ScriptedStep>);
-  /** Refuses a request: a text is the message of a 400 in the provider's own envelope. */
+  /** Returns text to refuse a request with that message, as a 400 in the provider's error format. */
   readonly check?: (request: IncomingRequest) => string | undefined | Promise<string | undefined>;
-  /** Whether Gemini's calls carry ids; the other APIs always give them. @default true */
+  /** Whether Gemini's calls have ids; the other APIs' always do. @default true */
   readonly callIds?: boolean;
 }
 
 export interface ScriptedProvider {
   /** Without a path: `http://127.0.0.1:<port>`. */
   readonly url: string;
-  /** All requests in the order in which they were decided, also those that failed or were refused. */
+  /** All requests in the order of their responses, including failed and refused ones. */
   readonly requests: readonly AnsweredRequest[];
-  /** Lets the next requests fail with this status, before anything is checked. @param times default 1 */
+  /** Makes the next requests fail with this status, before any check. @param times default 1 */
   failNext(status: number, times?: number): void;
   close(): Promise<void>;
 }
 
 /**
- * Starts a provider at a port of its own. It speaks Anthropic's Messages, OpenAI's Chat Completions and
- * Responses, and Gemini's `generateContent` and `streamGenerateContent`, streaming where a request asks
- * for it. Usage counts a token for every four characters.
+ * Starts a provider on a free port. It implements Anthropic's Messages, OpenAI's Chat Completions and Responses, and
+ * Gemini's `generateContent` and `streamGenerateContent`, with streaming on request. Usage counts one token per four
+ * characters.
  */
 export declare function startScriptedProvider(
   options: ScriptedProviderOptions,

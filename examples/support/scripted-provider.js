@@ -1,5 +1,5 @@
-// A model provider on the loopback interface that speaks four APIs and says what a script tells it to:
-// examples and tests run against it without a network, a key or a model. It understands nothing it is told.
+// A model provider on the loopback interface that implements four APIs and answers by a script, so that examples and
+// tests need no network, key or model. It ignores what it is told.
 
 import { createServer } from 'node:http';
 
@@ -18,7 +18,7 @@ export async function startScriptedProvider({ script, check, callIds = true }) {
   const failures = [];
   let answered = 0;
 
-  /** Decides on one request: what is refused with which status, or the turn to answer with. */
+  /** Decides on one request: the status of a refusal, or the turn to answer with. */
   async function decide(request) {
     const failure = failures.shift();
     if (failure !== undefined) return failure;
@@ -78,7 +78,7 @@ export async function startScriptedProvider({ script, check, callIds = true }) {
   };
 }
 
-/** A step with all that answers name; `number` makes ids that are not used twice. */
+/** A step with all fields that answers need; `number` makes ids unique. */
 function numbered({ text, reasoning, toolCalls = [] }, number, callIds) {
   return { number, text, reasoning, toolCalls, callIds };
 }
@@ -102,7 +102,7 @@ function sendJson(outgoing, status, body) {
     'content-type': 'application/json',
     'request-id': 'req_scripted',
     'x-request-id': 'req_scripted',
-    // Clients that try again need not wait here.
+    // Retrying clients need not wait here.
     'retry-after-ms': '1',
   });
   outgoing.end(JSON.stringify(body));

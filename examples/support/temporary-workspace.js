@@ -1,4 +1,4 @@
-// A directory with a few small source files, to let an agent work in: a shop that computes prices.
+// A directory with a few small source files for an agent to work in: a shop that computes prices.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

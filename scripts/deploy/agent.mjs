@@ -1,12 +1,11 @@
-// A small agent that is built and run in every way in which one is deployed: a scripted model reads and writes files
-// for 60 turns, and its messages are compacted before each call. Prints what was sent as one line of JSON, which is
-// the same wherever it runs, and where the work was done. Imports nothing but ctxfold.
+// A small agent for all deployments: a scripted model reads and writes files for 60 turns, with compaction before each call.
+// Prints one line of JSON: a digest of what was sent, which is the same everywhere, and where the work ran. Imports only ctxfold.
 
 import { createCompactor } from 'ctxfold';
 import { chatCompactor } from 'ctxfold/openai';
 
 const TURNS = 60;
-/** FNV-1a: bundles for other runtimes may have no `node:crypto`. */
+/** FNV-1a, because bundles for other runtimes may lack `node:crypto`. */
 function digestOf(text) {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {
@@ -35,7 +34,7 @@ function turnOf(turn) {
   ];
 }
 
-/** Plays the session; resolves to what was sent, and to how. */
+/** Plays the session. Resolves to what was sent and where the work ran. */
 export async function playAgent() {
   const warnings = [];
   const logger = {

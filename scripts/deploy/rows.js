@@ -1,5 +1,5 @@
-// The ways in which an agent with ctxfold is deployed: how each is built and run, and where its work is to run then.
-// Each gets a folder with the agent and ctxfold in node_modules; a bundle is run from another one, alone.
+// The ways to deploy an agent with ctxfold: how to build and run it, and where its work has to run. Each row gets a folder with
+// the agent and ctxfold in node_modules. A bundle is run alone, from another folder.
 
 const CONFIGS = {
   rollup: `import resolve from '@rollup/plugin-node-resolve'; import commonjs from '@rollup/plugin-commonjs'; import json from '@rollup/plugin-json';
@@ -53,7 +53,7 @@ const PERMISSION = [
   '--allow-fs-read=*',
 ];
 
-/** The command that bundles the agent into one file of that ending. */
+/** The command that bundles the agent into one file with that extension. */
 function esbuild(format, option, ending) {
   const outfile = `--outfile=out/run-agent.${ending}`;
   return [
@@ -68,8 +68,8 @@ function esbuild(format, option, ending) {
 }
 
 /**
- * `quick`: needs nothing but the tools of this repository, and is part of the tests. `tools`: packages that are
- * installed for it. `build`: commands. `from`: the folder that is run, which is moved away from all others before.
+ * `quick`: needs only this repository's tools, and is part of the tests. `tools`: packages to install. `build`: commands. `from`:
+ * the folder to run, which is moved away from all others first.
  */
 export const ROWS = [
   { name: 'node', quick: true, runs: 'workers', run: ['node', 'run-agent.mjs'] },
@@ -217,5 +217,5 @@ export const ROWS = [
   { name: 'Deno', tools: ['deno'], runs: 'workers', run: ['deno', 'run', '-A', 'run-agent.mjs'] },
 ];
 
-/** Versions of TypeScript that the declarations have to compile under. */
+/** Versions of TypeScript that must compile the declarations. */
 export const TYPESCRIPTS = ['5.4', '5.9', '6.0', '7.0'];

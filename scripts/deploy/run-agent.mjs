@@ -1,4 +1,4 @@
-// Plays the agent, as a program. Ends by itself: nothing of ctxfold keeps a process alive.
+// Plays the agent as a program. It must exit by itself: ctxfold keeps no process alive.
 
 import { playAgent } from './agent.mjs';
 

@@ -1,5 +1,5 @@
-// Fields that are null or missing where an SDK takes that for absent: each of these failed a call by a TypeError of the
-// language. And what a refused call leaves behind in a reader, which would pair the next answer with a call of its own.
+// Fields that are null or missing, which SDKs treat as absent: each of these used to fail a call with an engine TypeError.
+// Also: a refused call must leave no state in a reader, or the next answer would be paired with the refused call.
 
 import type { Content } from '@google/genai';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
@@ -143,7 +143,7 @@ describe('chatCompactor and inputCompactor', () => {
 });
 
 describe('messageCompactor of Anthropic', () => {
-  it('refuses an unknown part that holds itself, which ended the process', async () => {
+  it('refuses an unknown part that contains itself, which ended the process', async () => {
     const novelty: Record<string, unknown> = { type: 'novelty' };
     novelty['self'] = [[novelty], novelty];
     const list: unknown[] = [];
@@ -156,7 +156,7 @@ describe('messageCompactor of Anthropic', () => {
     }
   });
 
-  it('recognizes messages that hold the same many times, in time', async () => {
+  it('recognizes messages with many references to the same value, in time', async () => {
     const tower = (): unknown => {
       let value: unknown = ['x'];
       for (let level = 0; level < 60; level += 1) value = [value, value];
@@ -175,7 +175,7 @@ describe('messageCompactor of Anthropic', () => {
 });
 
 describe('MessageView', () => {
-  it('reads what follows a refused call as if that had never been', () => {
+  it('ignores a refused call in what follows', () => {
     const start = [{ role: 'user', parts: [{ text: 'Go.' }] }];
     const call = { role: 'model', parts: [{ functionCall: { name: 'look', args: {} } }] };
     const answer = {

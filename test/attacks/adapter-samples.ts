@@ -1,4 +1,4 @@
-// For each adapter a talk that is pruned, and messages that hold every kind of part: what attacks put hostile values
+// For each adapter, a conversation that is pruned, and messages with every kind of part, for attacks to put hostile values
 // into. Asserts nothing.
 
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
@@ -12,17 +12,17 @@ import { createItemCompactor } from '../../src/adapters/openai/input-compactor.j
 import type { AdapterOptions, CompactCall } from '../../src/adapters/request/adapter-options.js';
 import type { Compactor } from '../../src/main/compactor.js';
 
-/** An adapter's function, told nothing of the types of its messages. */
+/** An adapter's function without its message types. */
 export type Compact = (messages: unknown, call?: CompactCall) => Promise<unknown[]>;
 
 export interface AdapterSample {
   readonly name: string;
   readonly open: (compactor: Compactor, options?: AdapterOptions) => Compact;
-  /** A talk in which a read is stale: its result or all of it goes. */
+  /** A conversation with a stale read, of which the result or everything is removed. */
   readonly talk: () => unknown[];
-  /** Messages that may follow the talk, as plain data. */
+  /** Messages that may follow, as plain data. */
   readonly more: () => Record<string, unknown>[];
-  /** Makes messages of such plain data, where the format has classes. @default as they are */
+  /** Converts the plain data to messages, if the format has classes. @default unchanged */
   readonly made?: (message: unknown) => unknown;
 }
 
@@ -282,7 +282,7 @@ const CLASSES: Readonly<Record<string, new (fields: never) => object>> = {
   system: SystemMessage,
 };
 
-/** The constructors of messages refuse much; whoever reads a store or writes to a field gets past them. */
+/** The message constructors refuse a lot, but deserializing or assigning a field bypasses them. */
 function langchainMessage(given: unknown): unknown {
   if (typeof given !== 'object' || given === null) return given;
   let type: unknown;

@@ -1,5 +1,5 @@
-// What a session says, in every field of a recording, and what a caller hands over by mistake: an attacker would
-// have read it in reports that are shared, in `--json`, in logs of errors, and would have steered a terminal with it.
+// Session content in every field of a recording, and values that a caller passes by mistake: an attacker could have read it
+// in shared reports, in `--json`, and in error logs, and could have sent control sequences to a terminal.
 
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
-/** One for each field, so that a leak tells its way. Spaces keep it from being a name. */
+/** A distinct canary per field, so that a leak shows its source. Spaces keep it from being taken for a name. */
 let made = 0;
 function canary(): string {
   made += 1;
@@ -39,10 +39,10 @@ function canary(): string {
 }
 
 const CANARY = /canary \d+ sk-live/;
-/** The start that is left where a text is cut short, or its spaces are. */
+/** The start of a canary, which survives truncation. */
 const TRACE = /canary|sk-live/;
 
-/** A session in which every text is a canary, and enough of it that edits and compressions take it away. */
+/** A session with a canary in every text, long enough for edits and compressions. */
 function leakySession(): IContent[] {
   const steps = Array.from({ length: 24 }, (_, at): IContent[] => {
     const id = `${canary()} ${at}`;
@@ -77,7 +77,7 @@ function leakySession(): IContent[] {
   ];
 }
 
-/** What readers have to tell of: roles, types and lines that are none. */
+/** Invalid roles, types and lines, which readers report. */
 function damaged(format: TranscriptFormat): string {
   const text = recordingOf(leakySession(), format);
   if (format === 'claude-code' || format === 'codex' || format === 'pi') {
@@ -94,7 +94,7 @@ function damaged(format: TranscriptFormat): string {
     : ((document['messages'] ?? document['history']) as unknown[]);
   list.push({ role: canary(), type: canary(), content: canary() });
   list.push({ role: 'tool', type: canary(), tool_call_id: canary(), content: canary() });
-  // A command is a tool's name in recordings of SWE-agent.
+  // In SWE-agent's recordings a command is a tool's name.
   if (format === 'swe-agent') {
     const action = `AWS_SECRET_ACCESS_KEY=sk-live-4242 ./deploy`;
     list.push({ role: 'assistant', content: 'go', thought: 'go', action });
@@ -115,7 +115,7 @@ describe.each(TRANSCRIPT_FORMATS)('a recording of %s', (format) => {
     ['analyze', ...given, '--json', '--explain', '7'],
     ['replay', ...given, '--json', ...tight],
   ];
-  // By default one of them for half of the formats, another one for each.
+  // By default half of the formats get one of them, the others another.
   const turn = TRANSCRIPT_FORMATS.indexOf(format) / 2;
   const played = PLAYS_ALL ? commands : commands.filter((_, at) => at === turn);
 
@@ -151,7 +151,7 @@ describe.each(TRANSCRIPT_FORMATS)('a recording of %s', (format) => {
   });
 });
 
-/** Message by message, without causes: these are what they are. */
+/** The message of an error without its causes, which are the caller's own. */
 async function messageOf(act: () => unknown): Promise<string> {
   try {
     await act();
@@ -162,7 +162,7 @@ async function messageOf(act: () => unknown): Promise<string> {
   throw new Error('Expected it to refuse what it was given.');
 }
 
-/** A value of any type, where the types know better. */
+/** A value that the types would refuse. */
 function wrong(value: unknown): never {
   return value as never;
 }
@@ -241,11 +241,11 @@ describe('errors', () => {
           signal: new AbortController().signal,
         }),
     ],
-  ])('describe %s by what it is', async (_, act) => {
+  ])('describe %s by its type', async (_, act) => {
     expect(await messageOf(act)).not.toMatch(CANARY);
   });
 
-  it('say words of a few letters, which are slips', async () => {
+  it('quote words of a few letters, which are typos', async () => {
     expect(await messageOf(() => parseCompressionStrategyName('middel-out'))).toContain(
       '"middel-out"',
     );
@@ -257,7 +257,7 @@ describe('terminals', () => {
   const FORBIDDEN =
     /[\0-\x09\x0B-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/;
 
-  it('get no character that steers them', () => {
+  it('receive no control characters', () => {
     expect(printable(`a${STEERING}b`)).not.toMatch(FORBIDDEN);
     expect(printableLines(`a\n${STEERING}b`)).not.toMatch(FORBIDDEN);
     expect(printableLines('a\nb')).toBe('a\nb');
@@ -270,13 +270,13 @@ describe('terminals', () => {
     ['report'],
     ['analyze', '--json'],
     ['analyze', '--format'],
-  ])('get none by %s %s of a file with such a name', async (...args) => {
+  ])('receive none from %s %s of a file with such a name', async (...args) => {
     const { stdout, stderr } = await runCommand([...args, path.join(scratch, `none${STEERING}`)]);
     expect(stdout + stderr).not.toMatch(FORBIDDEN);
     expect(stderr).not.toBe('');
   });
 
-  it('get none by JSON that hides nothing, and it says the same', async () => {
+  it('receive none from unredacted JSON, which still decodes to the same', async () => {
     const file = path.join(scratch, 'steering.json');
     const text = `a${STEERING}`.repeat(20);
     const call = { id: 'a', function: { name: `sh${STEERING}`, arguments: '{}' } };

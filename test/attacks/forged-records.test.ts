@@ -1,6 +1,6 @@
-// A tool's result that says what a record of the log says. Read as one, it would forge originals of any
-// session, and with a huge number hide all that is written afterwards. Damage of every kind is done to logs
-// that hold such results; what is read is only ever what was recorded.
+// Tool results that imitate records of the log. Parsed as records, they would forge originals of any session, and a huge
+// number would hide everything written afterwards. Damages logs with such results in every way; only recorded records may be
+// read.
 
 import { stat, writeFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
@@ -24,7 +24,7 @@ function draftOf(sessionId: string, payload: unknown, index = 0): RemovalDraft {
   return { sessionId, kind: 'removed', index, entry };
 }
 
-/** How a result can hold a record: as an object, as text with its frame, as a key, in the form of the first version. */
+/** Ways for a result to contain a record: as an object, as framed text, as a key, in the format of the first version. */
 const DISGUISES: readonly ((line: string) => unknown)[] = [
   (line) => JSON.parse(line.slice(1)) as unknown,
   (line) => line,
@@ -38,7 +38,7 @@ const DISGUISES: readonly ((line: string) => unknown)[] = [
   (line) => Array.from({ length: 3 }, () => JSON.parse(line.slice(1)) as unknown),
 ];
 
-/** Results that are records, with results that are records. */
+/** Results that are records containing results that are records. */
 const forgeries: fc.Arbitrary<unknown> = fc.letrec<{ payload: unknown }>((tie) => ({
   payload: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -57,7 +57,7 @@ const forgeries: fc.Arbitrary<unknown> = fc.letrec<{ payload: unknown }>((tie) =
 
 interface Log {
   readonly bytes: Buffer;
-  /** Where each line begins, and where the last one ends. */
+  /** The offsets of all lines, and of the end. */
   readonly starts: readonly number[];
 }
 
@@ -85,7 +85,7 @@ async function read(bytes: Buffer): Promise<readonly RemovalRecord[]> {
   return records;
 }
 
-/** Every record is one that was recorded, to the letter. Returns their indices. */
+/** Checks that every record is exactly as recorded. Returns their indices. */
 function expectReal(
   records: readonly RemovalRecord[],
   payloads: readonly unknown[],
@@ -98,7 +98,7 @@ function expectReal(
   return records.map(({ index }) => index);
 }
 
-/** What a crash or a disk can do to a file, between two bytes of it. */
+/** Damage by a crash or a disk between two bytes of a file. */
 const DAMAGES = {
   'is torn, and gone on with on a line of its own': (log, at) => {
     const kept = log.subarray(0, at);
@@ -162,7 +162,7 @@ describe('a result that is a record', () => {
         const all = [...payloads, ...later];
         const rest = logOf(later, payloads.length).bytes;
         const indices = expectReal(await read(Buffer.concat([damaged, rest])), all);
-        // Lines before the damage, and what was written after it, are all there.
+        // All lines before the damage and everything written after it are there.
         const intact = payloads.flatMap((_, line) =>
           (starts[line + 1] ?? 0) <= (at ?? 0) ? [line] : [],
         );
@@ -216,7 +216,7 @@ describe('a result that is a record', () => {
 describe('a record with a huge number', () => {
   test('does not keep what is written after it from being read', async () => {
     const path = await temporaryPath();
-    // Nobody can forge one through a payload; whoever can write to the file still hides nothing.
+    // Payloads cannot forge these; and even with write access to the file, they hide nothing.
     for (const seq of [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1, 2 ** 31]) {
       await writeFile(path, encodeRemoval(draftOf('real', 'far'), seq, 1).line);
       for (let at = 0; at < 3; at += 1) {

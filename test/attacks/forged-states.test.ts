@@ -1,4 +1,5 @@
-// Whoever can write to a store tries to have a session send what its host never said, or what another conversation holds.
+// An attacker with write access to a store tries to make a session send content that its host never sent, or content of
+// another conversation.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +11,7 @@ import type { IContent } from '../../src/shared/content.js';
 import { validate } from '../../src/shared/providers/validate.js';
 import { pairs, runs } from '../support/scale.js';
 
-/** A conversation in which files are read and written; every text of it holds its name. */
+/** A conversation in which files are read and written, with its name in every text. */
 function conversation(name: string, turns: number = 8): IContent[] {
   return Array.from({ length: turns }, (_, turn): IContent[] => {
     const isRead = turn % 2 === 0;
@@ -37,7 +38,7 @@ async function stateOf(history: readonly IContent[]): Promise<SessionState> {
   return session.snapshot();
 }
 
-/** What a session sends that begins with a state, and how it was told that something is wrong with that. */
+/** What a session with a given state sends, and its warnings about that state. */
 async function sentWith(
   history: readonly IContent[],
   state: unknown,
@@ -54,7 +55,7 @@ async function sentWith(
   return { sent, text: JSON.stringify(sent) };
 }
 
-/** With the checksum that a forger can make as well as anybody. */
+/** Adds a valid checksum, which a forger can compute too. */
 function sealed(state: Omit<SessionState, 'checksum'>): SessionState {
   const { version, history, journal, tokens, at, memory, model } = state;
   const rest = { version, history, journal, tokens, at, memory, model };
@@ -98,7 +99,7 @@ describe('a forged state', () => {
   it('has no reasoning put into an entry that was said', async () => {
     const mine = conversation('mine');
     const blocks = JSON.stringify([0, { type: 'thinking', thought: 'forged' }]);
-    // The first entry stays, and the second is left as its own block and one more.
+    // Keeps the first entry, and splits the second into its own block and another one.
     const pieces = [2, 0, 0, 1, 1, 0, 0];
     const records = Buffer.from([2, 2, ...pieces]).toString('base64');
     const journal = { records, texts: [blocks] };
@@ -108,7 +109,7 @@ describe('a forged state', () => {
 
   it('has no call sent without its result', async () => {
     const mine = conversation('mine');
-    // The first two entries stay, and what had been answered is left out.
+    // Keeps the first two entries, and removes the answer.
     const records = Buffer.from([2, 3, 1, 0, 0, 2]).toString('base64');
     const journal = { records, texts: [] };
     const { sent, text } = await sentWith(mine, sealed({ ...(await stateOf(mine)), journal }));
@@ -206,7 +207,7 @@ describe('a forged original', () => {
   });
 });
 
-/** The path of each value in an object, that of objects and lists, too. */
+/** The path of every value in an object, including nested objects and lists. */
 function pathsIn(value: object): readonly (readonly string[])[] {
   return Object.entries(value).flatMap(([name, each]: [string, unknown]) => [
     [name],
@@ -217,7 +218,7 @@ function pathsIn(value: object): readonly (readonly string[])[] {
   ]);
 }
 
-/** A journal of one record: everything is left out for one entry that was written. */
+/** A journal with one record that replaces everything by one inserted entry. */
 function spliceOf(entries: number): string {
   const pieces = [2, 0];
   return Buffer.from([2, entries, 1, ...pieces]).toString('base64');

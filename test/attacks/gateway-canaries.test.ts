@@ -1,4 +1,4 @@
-// A gateway sees keys and conversations. None of either may stand in what it says of itself: page, state, events, logs, errors.
+// A gateway sees keys and conversations. None of either may appear in its own output: page, state, events, logs, errors.
 
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ let world: GatewayWorld;
 
 afterEach(() => world.close());
 
-/** What a page that listens is told until nothing more comes. */
+/** Reads the events of a listening page up to a pattern. */
 async function events(url: string, until: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const asked = request(`${url}/ctxfold/events`, (answer) => {
@@ -33,7 +33,7 @@ async function events(url: string, until: RegExp): Promise<string> {
 describe('a gateway', () => {
   it.each(['observe', 'compact'] as const)(
     'says nothing of keys and content anywhere, in mode %s',
-    // What leaks there would be read by every program of the machine, and end up in files.
+    // Every program on the machine could read a leak there, and it could end up in files.
     async (mode) => {
       const logged: unknown[] = [];
       const log = (...said: unknown[]): void => void logged.push(said);
@@ -96,7 +96,7 @@ describe('a gateway', () => {
         headers,
       });
       expect([403, 421]).toContain(status);
-      // A form of another site would switch it otherwise.
+      // Without this header, a form on another site could switch the mode.
       const { status: switched } = await world.send('/ctxfold/mode', {
         headers,
         body: '{"mode":"compact"}',

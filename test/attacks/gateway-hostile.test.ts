@@ -1,5 +1,5 @@
-// Malformed, hostile, slow and cut-off requests and answers through a gateway: a client gets what it would have got without
-// it, or a clear error of the gateway's; nothing hangs, nothing stays open, and the next request is served.
+// Malformed, hostile, slow and truncated requests and responses through a gateway: the client gets the same result as
+// without it, or a clear error by the gateway. Nothing hangs or stays open, and the next request is served.
 
 import fc from 'fast-check';
 import { createConnection, createServer } from 'node:net';
@@ -14,7 +14,7 @@ import { gatewayWorld, listening } from '../support/gateway-world.js';
 import type { GatewayWorld } from '../support/gateway-world.js';
 import { runs } from '../support/scale.js';
 
-/** What a client got: everything that it can tell. */
+/** Everything that a client can observe. */
 interface Outcome {
   readonly status: number | undefined;
   readonly body: string;
@@ -22,7 +22,7 @@ interface Outcome {
   readonly isWhole: boolean;
 }
 
-/** To end what hangs. */
+/** Ends hanging clients. */
 const CLIENT_DEADLINE_MS = 60_000;
 
 function ask(base: string, body: string, path: string): Promise<Outcome> {
@@ -48,7 +48,7 @@ function ask(base: string, body: string, path: string): Promise<Outcome> {
   });
 }
 
-/** What an upstream says, in pieces, and how it ends. */
+/** The chunks of an upstream's response, and how it ends. */
 interface Script {
   readonly pieces: readonly string[];
   readonly ending: 'end' | 'reset';
@@ -182,13 +182,13 @@ describe('hostile answers', () => {
           for (const gateway of gateways) {
             const through = await ask(gateway.url, body, `/anthropic${path}`);
             if (direct.status === undefined) {
-              // It never had a head that a client could read.
+              // It never sent a valid head.
               expect(through.status).toBe(502);
               expect(through.body).toContain('ctxfold_gateway_error');
             } else if (through.status !== 502 || direct.isWhole) {
               expect(through.status).toBe(direct.status);
-              // What stands behind an answer without a body, or behind as much of it as was announced, is not passed on; who is
-              // sent it may take the whole for broken.
+              // Bytes after a response without a body, or beyond its announced length, are not forwarded, because a client
+              // may then consider the response broken.
               const isEmpty = direct.status === 204 || direct.status === 304;
               const isAnnounced = played.pieces.join('').includes('Content-Length: 28\r\n');
               const isAllThere = isEmpty || (isAnnounced && through.body.length === BODY.length);
@@ -206,10 +206,10 @@ describe('hostile answers', () => {
       {
         numRuns: runs(300),
         examples: [
-          // An answer without a length that is cut off would have been taken for whole.
+          // Without a length, a truncated response would have looked complete.
           [{ pieces: [`HTTP/1.1 200 OK\r\n\r\n${BODY}`], ending: 'reset' }, '/v1/messages'],
           [{ pieces: [`HTTP/1.1 200 OK\r\n\r\n${BODY}`], ending: 'end' }, '/v1/messages'],
-          // Node reads them, and throws when it is to write them.
+          // Node accepts these when it reads, but throws when it writes them.
           ...['200 OK\u0001\r\n', '200 OK\r\nTrailer: X-End\r\n'].map((head): [Script, string] => [
             { pieces: [`HTTP/1.1 ${head}Content-Length: 28\r\n\r\n${BODY}`], ending: 'end' },
             '/v1/messages',
@@ -294,7 +294,7 @@ describe('hostile requests', () => {
               open.delete(socket);
               resolve(got);
             });
-            // What is kept alive ends when the client goes.
+            // A kept-alive connection ends when the client does.
             socket.on('data', (chunk) => {
               got += chunk.toString('latin1');
               if (/\r\n\r\n/.test(got)) setTimeout(() => socket.destroy(), 20);
@@ -320,7 +320,7 @@ describe('hostile requests', () => {
           ['Connection: Upgrade', 'Upgrade: websocket'],
         ].map((more): [string, string[], string, boolean, boolean] => [
           'POST /v1/messages HTTP/1.1',
-          // Node throws when it is to write it to a body that is not in chunks.
+          // Node throws when it writes this for a body that is not chunked.
           ['Host: 127.0.0.1', 'Trailer: X-End', ...more],
           '2\r\n{}\r\n0\r\n\r\n',
           false,

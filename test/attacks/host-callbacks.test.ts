@@ -1,5 +1,5 @@
-// What a host lends a session may throw, reject, hang or return nonsense. The turn goes on, or fails with a code;
-// unchecked, it would end the process, pass a window that is twice too large, or fail without a reason.
+// A host's callbacks may throw, reject, hang or return nonsense. The turn continues or fails with a code; unchecked, it
+// would end the process, send a request twice too large, or fail without a reason.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((compactor) => compactor.close()));
 });
 
-/** A session with so much in it that the next window compresses, by a model. */
+/** A session that is full enough for the next window to compress with a model. */
 async function dueSession(options: object, session: object = {}): Promise<Session> {
   const compactor = createCompactor({
     offload: 'inline',
@@ -71,7 +71,7 @@ describe('activeTodos', () => {
     ['returns what are no todos', () => [{ id: 1 }]],
     ['returns billions of holes', (): unknown => new Array(4_000_000_000)],
     ['is asynchronous and rejects', () => Promise.reject(new Error('of the todos'))],
-  ])('that %s fails the compression by a code, or makes way', async (_, activeTodos) => {
+  ])('that %s fails the compression with a code, or falls back', async (_, activeTodos) => {
     const session = await dueSession({}, { activeTodos });
     await expect(session.performCompression('p')).rejects.toMatchObject({ code: 'TODOS_FAILED' });
     expect(session.history.length).toBe(12);
@@ -90,7 +90,7 @@ describe('a summarizer', () => {
     ['function that rejects', () => Promise.reject(new Error('of the summarizer'))],
     ['that throws', { contextLimit: 9_000, generate: (): unknown => JSON.parse('{') }],
     ['that returns nothing', { contextLimit: 9_000, generate: () => undefined }],
-  ])('%s fails the compression by a code', async (_, summarizer) => {
+  ])('%s fails the compression with a code', async (_, summarizer) => {
     const session = await dueSession({ summarizer });
     await expect(session.performCompression('p')).rejects.toMatchObject({
       code: 'SUMMARIZER_FAILED',
@@ -102,7 +102,7 @@ describe('a summarizer', () => {
     ['an error without a message', Object.assign(new Error(), { message: undefined })],
     ['an error whose stack is no text', Object.assign(new Error(), { stack: {} })],
     ['nothing', undefined],
-  ])('that throws %s fails the compression by a code', async (_, thrown: unknown) => {
+  ])('that throws %s fails the compression with a code', async (_, thrown: unknown) => {
     const generate = vi.fn<() => Promise<never>>().mockRejectedValue(thrown);
     const session = await dueSession({ summarizer: { contextLimit: 9_000, generate } });
     await expect(session.performCompression('p')).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe('a summarizer', () => {
     });
   });
 
-  it('whose answer throws when it is read fails the compression by a code', async () => {
+  it('whose answer throws when it is read fails the compression with a code', async () => {
     const answer = {
       finishReason: 'stop',
       get text(): string {
@@ -134,7 +134,7 @@ describe('a summarizer', () => {
     });
   });
 
-  it.each([NaN, 0, -1, '5'])('has no timeoutMs of %s', (timeoutMs) => {
+  it.each([NaN, 0, -1, '5'])('refuses a timeoutMs of %s', (timeoutMs) => {
     const summarizer = { ...scriptedSummarizer('x'), timeoutMs } as never;
     expect(() => createCompactor({ summarizer })).toThrow(RangeError);
   });
@@ -147,7 +147,7 @@ describe('a logger', () => {
   it.each([
     ['throws', fail],
     ['rejects', () => Promise.reject(new Error('of the logger'))],
-  ])('that %s fails no turn, and is told once', async (_, log) => {
+  ])('that %s fails no turn, and is reported once', async (_, log) => {
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
     const logger = { debug: log, warn: log, error: log };
     const session = await dueSession({ logger });
@@ -167,7 +167,7 @@ describe('createSession', () => {
     ['a generator', [humanText('x')].values()],
     ['an object', { 0: humanText('x'), length: 1 }],
     ['a text', 'history'],
-  ])('takes %s for no history, and opens nothing', async (_, history) => {
+  ])('refuses %s as a history, and opens nothing', async (_, history) => {
     const compactor = createCompactor({ offload: 'inline' });
     opened.push(compactor);
     await expect(compactor.createSession({ history } as never)).rejects.toThrow(TypeError);
@@ -201,7 +201,7 @@ describe('a session that is closed', () => {
 });
 
 describe('ThreadSet', () => {
-  it('tells of messages that are none of ours, and throws none of them in here', async () => {
+  it('reports foreign messages, and throws none of them', async () => {
     const source = `
       import { parentPort } from 'node:worker_threads';
       for (const message of [null, 5, 'x', {}, { strayError: 7 }, { strayError: { name: 1 } }]) {

@@ -1,5 +1,5 @@
-// Every public function, and every field of every options object, is given each hostile value. What that would do
-// unchecked: end the process by a stray rejection, hang it in a cycle, or be taken for something else in silence.
+// Passes each hostile value to every public function and every field of every options object. Unchecked, a value would end
+// the process with an unhandled rejection, hang it in a cycle, or be silently taken for something else.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,22 +18,22 @@ import { HOSTILE_VALUES, placesOf, withValueAt } from '../support/hostile-values
 import { firstOf, PLAYS_ALL } from '../support/scale.js';
 import { busyMs } from '../support/busy-time.js';
 
-/** All entries but those for an SDK. */
+/** All entries except those for an SDK. */
 const ctxfold = {
   ...{ ...root, ...density, ...removalLog, ...settings },
   ...{ ...strategies, ...transcripts, ...turnLoop, ...validity },
 };
 
-/** A function as a caller has it: valid arguments, made anew, and what is done with them. */
+/** A public function with fresh valid arguments, and what to do with the result. */
 interface Row {
   readonly args: () => unknown[];
   readonly call: (...args: never[]) => unknown;
-  /** Arguments that are changed on purpose. */
+  /** Arguments that are modified on purpose. */
   readonly mutates?: readonly number[];
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'ctxfold-hostile-'));
-/** Some of the values are names of files. */
+/** Some of the values are file names. */
 const startedIn = process.cwd();
 process.chdir(directory);
 const compactor = ctxfold.createCompactor({ offload: 'inline', contextLimit: 10_000 });
@@ -106,7 +106,7 @@ async function runWith(options: object, change: object): Promise<void> {
     const opened = await own.createSession(change);
     for (let at = 0; at < 12; at += 1) opened.history.add(ctxfold.humanText('word '.repeat(200)));
     await opened.ensureCompressionBeforeSend('p').catch((error: unknown) => {
-      // Over the limit is no fault of the value.
+      // The session is too full, which is not the value's fault.
       if (!(error instanceof ctxfold.ContextWindowExceededError)) throw error;
     });
   } finally {
@@ -114,10 +114,10 @@ async function runWith(options: object, change: object): Promise<void> {
   }
 }
 
-/** What a host lends a compactor: each place is hostile once, and a window is opened with it. */
+/** A host's callbacks and objects: each place is hostile once, and a window is opened with it. */
 const LENT = { settings: { 'compression.strategy': 'one-shot' }, contextLimit: 2_000 } as const;
 
-/** Ends what would wait for ever, with a reason of this library's. */
+/** Ends an endless wait with a reason of this library's own. */
 function soonAborted(): AbortSignal {
   const controller = new AbortController();
   const reason = new ctxfold.CtxfoldError('That took long enough.', 'CLOSED');
@@ -337,9 +337,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   agentPreset: [{ args: () => ['cline'], call: (format) => ctxfold.agentPreset(format) }],
   readTranscript: [
     {
-      // A source that never has another chunk is waited for until somebody aborts.
+      // Waits for the next chunk until the signal aborts.
       args: () => [EMPTY_LOG, { format: 'cline', signal: soonAborted() }],
-      // The signal among them aborts.
+      // The signal aborts.
       mutates: [1],
       call: (...args) => ctxfold.readTranscript(...(args as [never])),
     },
@@ -426,12 +426,12 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** Functions that are not about arguments of a user: no row, and why. */
+/** Exports without a row, and why. */
 const WITHOUT_ROW: Readonly<Record<string, string>> = Object.fromEntries([
   ...[
     'CompressionExecutionError',
     'CtxfoldError',
-    // Names of the specification for what has a row under another.
+    // Names from the specification for exports whose row has another name.
     'CompressionStrategyError',
     'TurnOrchestrator',
     'ContextWindowExceededError',
@@ -467,11 +467,11 @@ const WITHOUT_ROW: Readonly<Record<string, string>> = Object.fromEntries([
   ].map((name) => [name, 'asks a block of a history, which was checked when it came in']),
 ]);
 
-/** Of all combinations, those that this run plays: spread over values and places. */
+/** Spreads the combinations of this run over values and places. */
 const STEP = PLAYS_ALL ? 5 : 37;
 
 describe('the public functions', () => {
-  it('have a row here, each of them', () => {
+  it('all have a row here', () => {
     const functions = Object.entries(ctxfold).filter(([, value]) => typeof value === 'function');
     const rows = [...Object.keys(ROWS), ...Object.keys(WITHOUT_ROW)];
     expect(rows.sort()).toEqual(functions.map(([name]) => name).sort());
@@ -480,7 +480,7 @@ describe('the public functions', () => {
   let played = 0;
   let turn = firstOf(STEP);
   it.each(Object.entries(ROWS))(
-    '%s takes each hostile value or refuses it by type, and leaves it as it is',
+    '%s accepts each hostile value or refuses it by type, and does not modify it',
 
     async (name, rows) => {
       const defects: string[] = [];

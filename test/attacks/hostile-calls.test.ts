@@ -1,5 +1,5 @@
-// Hostile values in the options of adapters, in what a call says about itself, and in what the loops of SDKs hand to
-// middleware. Each would have failed a call by a TypeError of the language, or been taken and shown up much later.
+// Hostile values in adapter options, in per-call options, and in what SDK loops pass to middleware. Each would have failed a
+// call with an engine TypeError, or been accepted and caused damage much later.
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
@@ -12,7 +12,7 @@ import { HOSTILE_VALUES, hostilePlacements } from '../support/hostile-values.js'
 import type { HostileValue } from '../support/hostile-values.js';
 import { runs } from '../support/scale.js';
 import { ADAPTER_SAMPLES } from './adapter-samples.js';
-import { isMeant, spread, tellOf, watchForChanges } from './refusals.js';
+import { isMeant, spread, describeError, watchForChanges } from './refusals.js';
 
 const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
 afterAll(() => compactor.close());
@@ -27,12 +27,12 @@ afterAll(() => {
   expect(rejections).toEqual([]);
 });
 
-/** What the caller's own code throws is the caller's to see, and so is the reason of a signal. */
+/** Errors from the caller's own code and abort reasons must reach the caller unchanged. */
 function isOfCorpus(error: unknown): boolean {
   return error instanceof Error && /(?:of|by) the corpus$|^trap /.test(error.message);
 }
 
-/** Hands a value to what takes it, and asserts that the outcome is a right one; tells whether it was refused. */
+/** Passes a value and asserts a valid outcome. Returns whether it was refused. */
 async function attack(
   name: string,
   value: unknown,
@@ -43,14 +43,14 @@ async function attack(
   try {
     await take(value);
   } catch (error) {
-    expect(isMeant(error) || isOfCorpus(error), `${name}: ${tellOf(error)}`).toBe(true);
+    expect(isMeant(error) || isOfCorpus(error), `${name}: ${describeError(error)}`).toBe(true);
     isRefused = true;
   }
   assertUnchanged();
   return isRefused;
 }
 
-/** What even `Array.isArray` cannot be asked about is no more than what a language throws at anybody. */
+/** Not revoked proxies: even `Array.isArray` throws on them. */
 const VALUES = HOSTILE_VALUES.filter(({ name }) => !name.includes('revoked'));
 
 const placed = (make: () => unknown, full: number, least: number): readonly HostileValue[] =>
@@ -59,7 +59,7 @@ const placed = (make: () => unknown, full: number, least: number): readonly Host
 const compactSample = ADAPTER_SAMPLES[0]?.open ?? ((): never => expect.fail('no adapter'));
 const talk = (): unknown[] => ADAPTER_SAMPLES[0]?.talk() ?? [];
 
-describe('what a call says about itself', () => {
+describe('the options of a call', () => {
   const call = (): object => ({
     signal: new AbortController().signal,
     conversationId: 'a',
@@ -68,14 +68,17 @@ describe('what a call says about itself', () => {
     reasoning: 'keep',
   });
 
-  it.each(ADAPTER_SAMPLES)('is refused to $name or of use, and changes nothing', async (sample) => {
-    const compact = sample.open(compactor, { edits: 'every-turn', onError: 'throw' });
-    const expected = await compact(sample.talk());
-    for (const { name, make } of placed(call, 900, 30)) {
-      await attack(name, make(), (value) => compact(sample.talk(), value as never));
-      expect(await compact(sample.talk()), name).toEqual(expected);
-    }
-  });
+  it.each(ADAPTER_SAMPLES)(
+    'are accepted or refused by $name, and change nothing',
+    async (sample) => {
+      const compact = sample.open(compactor, { edits: 'every-turn', onError: 'throw' });
+      const expected = await compact(sample.talk());
+      for (const { name, make } of placed(call, 900, 30)) {
+        await attack(name, make(), (value) => compact(sample.talk(), value as never));
+        expect(await compact(sample.talk()), name).toEqual(expected);
+      }
+    },
+  );
 
   it.each([
     [{ conversationId: 5 }, TypeError, 'conversationId to be a string, got number'],
@@ -90,14 +93,14 @@ describe('what a call says about itself', () => {
     [{ reasoning: 'drop' }, RangeError, 'reasoning to be one of'],
     [{ modelname: 'm' }, RangeError, `no option "modelname" (did you mean 'modelName'?)`],
     ['gpt', TypeError, 'an object of what is known about a call, got string'],
-  ])('names what is wrong with %j', async (given, kind, message) => {
+  ])('are refused with what is wrong: %j', async (given, kind, message) => {
     const compact = compactSample(compactor, { onError: 'throw' });
     const compacting = compact(talk(), given as never);
     await expect(compacting).rejects.toThrow(kind);
     await expect(compacting).rejects.toThrow(message);
   });
 
-  it('may be null, and so may each of it', async () => {
+  it('may be null, and so may each of them', async () => {
     const compact = compactSample(compactor);
     const nothing = { signal: null, conversationId: null, reasoning: null };
     expect(await compact(talk(), null as never)).toEqual(await compact(talk()));
@@ -116,7 +119,7 @@ describe('options of adapters', () => {
     maxConversations: 3,
   });
 
-  it.each(ADAPTER_SAMPLES)('of $name are refused or of use', async (sample) => {
+  it.each(ADAPTER_SAMPLES)('of $name are accepted or refused', async (sample) => {
     for (const { name, make } of placed(options, 1_500, 30)) {
       await attack(name, make(), (value) => {
         const compact = sample.open(compactor, value as never);
@@ -125,7 +128,7 @@ describe('options of adapters', () => {
     }
   });
 
-  it.each(ADAPTER_SAMPLES)('of $name come with a compactor', ({ open }) => {
+  it.each(ADAPTER_SAMPLES)('of $name need a compactor', ({ open }) => {
     for (const wrong of [undefined, null, 5, {}, 'compactor']) {
       expect(() => open(wrong as never)).toThrow(
         'Expected a compactor, as createCompactor makes it',
@@ -135,7 +138,7 @@ describe('options of adapters', () => {
   });
 });
 
-describe('what loops hand over', () => {
+describe('what loops pass to middleware', () => {
   const play = async (make: () => unknown, take: (value: unknown) => unknown): Promise<void> => {
     let refused = 0;
     const attacks = placed(make, 800, 60);
@@ -146,7 +149,7 @@ describe('what loops hand over', () => {
     expect(refused).toBeLessThan(attacks.length);
   };
 
-  it('is refused or of use to a prepareStep', async () => {
+  it('is accepted or refused by a prepareStep', async () => {
     const prepare = prepareStep(compactor, { edits: 'every-turn', onError: 'throw' });
     const make = (): object => ({
       model: { provider: 'anthropic', modelId: 'm' },
@@ -157,7 +160,7 @@ describe('what loops hand over', () => {
     expect(() => prepareStep(compactor, null as never)).toThrow('adapter options, got null');
   });
 
-  it('is refused or of use to the middleware of the AI SDK', async () => {
+  it('is accepted or refused by the middleware of the AI SDK', async () => {
     const { transformParams } = aiSdkMiddleware(compactor);
     const make = (): object => ({
       model: { provider: 'anthropic', modelId: 'm' },
@@ -166,7 +169,7 @@ describe('what loops hand over', () => {
     await play(make, (call) => transformParams(call as never));
   });
 
-  it('is refused or of use to the middleware of LangChain', async () => {
+  it('is accepted or refused by the middleware of LangChain', async () => {
     const { wrapModelCall } = langchainMiddleware(compactor);
     const make = (): object => ({
       model: { model: 'm', getName: undefined },
@@ -176,13 +179,13 @@ describe('what loops hand over', () => {
     await play(make, (request) => wrapModelCall?.(request as never, (() => 'done') as never));
   });
 
-  it('is refused or of use to a context edit of LangChain', async () => {
+  it('is accepted or refused by a context edit of LangChain', async () => {
     const { apply } = contextEdit(compactor);
     const make = (): object => ({
       model: { model: 'm' },
       messages: [new HumanMessage('x'), new AIMessage('y')],
     });
-    // It is asked to change the list, so it gets one of its own; lists that cannot be changed are no such lists.
+    // This function edits the list, so it gets a fresh one. Immutable lists are not valid input for it.
     const attacks = placed(make, 800, 60).filter(
       ({ name }) => !/at (?:messages|the root)$/.test(name),
     );
@@ -195,7 +198,7 @@ describe('what loops hand over', () => {
     }
   });
 
-  it('is refused or of use to a filter of the Agents SDK', async () => {
+  it('is accepted or refused by a filter of the Agents SDK', async () => {
     const filter = callModelInputFilter(compactor, { onError: 'throw' });
     const make = (): object => ({
       agent: { model: 'm' },
@@ -204,7 +207,7 @@ describe('what loops hand over', () => {
     await play(make, (args) => filter(args as never));
   });
 
-  it('leaves every request alone that is none of the Messages API', async () => {
+  it('leaves every request alone that is not of the Messages API', async () => {
     const middleware = anthropicMiddleware(compactor);
     const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
     const make = (): object => ({ method: 'POST', url: 'https://a.example/v1/messages', body });

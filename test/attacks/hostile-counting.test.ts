@@ -1,5 +1,5 @@
-// Texts that are made to stop a thread that counts: one word of any length, of parts that merge on and on. An encoder that looks
-// at all pairs for each merge takes minutes for 100 kB, and all sessions of a process share the thread.
+// Texts made to block a counting thread: a single word of any length, whose parts merge again and again. An encoder that
+// checks all pairs for each merge takes minutes for 100 kB, and all sessions of a process share the thread.
 
 import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { describe, expect, test } from 'vitest';
@@ -13,10 +13,10 @@ const arranged = arrangeTokens(tokens);
 const LENGTH = 6_000;
 const FACTOR = 4;
 const MAX_OVER_LINEAR = 1.05;
-/** Of two bytes at first, of each merge two more; and a quarter of all again, where windows overlap. */
+/** One lookup for two initial bytes and two for each merge, plus a quarter where windows overlap. */
 const MAX_LOOKUPS_PER_BYTE = 4;
 
-/** Counts how often it is asked. */
+/** Counts its lookups. */
 class CountingTable extends TokenTable {
   lookups = 0;
 
@@ -53,7 +53,7 @@ describe('BytePairCounter', () => {
   test('counts a word of a quarter of a megabyte, and the text behind it', () => {
     const { count } = new BytePairCounter(arranged);
     const length = 2 ** 18;
-    // Eight letters are a token.
+    // Eight letters are one token.
     expect(count('a'.repeat(length))).toBe(length / 8);
     expect(count(`${'a'.repeat(length)} b c`)).toBe(length / 8 + 2);
   });

@@ -1,6 +1,5 @@
-// Hostile values at every field of the messages of every adapter. Each of them would have ended the process by a
-// cycle, hung on an array that holds itself, failed the call by a TypeError of the language, or taken the conversation
-// with it that it came in.
+// Hostile values in every field of every adapter's messages. Each would have ended the process with a cycle, hung on an
+// array that contains itself, failed the call with an engine TypeError, or broken its conversation for good.
 
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createCompactor } from '../../src/index.js';
@@ -9,7 +8,7 @@ import { HOSTILE_VALUES, hostilePlacements } from '../support/hostile-values.js'
 import { runs } from '../support/scale.js';
 import { ADAPTER_SAMPLES } from './adapter-samples.js';
 import type { AdapterSample, Compact } from './adapter-samples.js';
-import { isMeant, spread, tellOf, watchForChanges } from './refusals.js';
+import { isMeant, spread, describeError, watchForChanges } from './refusals.js';
 
 const compactor = createCompactor({
   offload: 'inline',
@@ -33,14 +32,14 @@ function open({ open: make }: AdapterSample): Compact {
   return make(compactor, { edits: 'every-turn', maxConversations: 4, onError: 'throw' });
 }
 
-/** By the words that the errors of each reader have for a message. */
+/** How the errors of each reader refer to a message. */
 const NAMED = /\b(?:messages? \d+|messages\[\d+\]|contents\[\d+\]|item \d+)|an array of messages/;
 
 describe.each(ADAPTER_SAMPLES)('messages of $name', (sample) => {
   const { talk, more, made = (message: unknown): unknown => message } = sample;
   const compact = open(sample);
 
-  /** Each value as the messages, and at each place of the ones that follow the talk. */
+  /** Each value as the whole list, and at each place of the messages after the conversation. */
   const attacks = [
     ...HOSTILE_VALUES,
     ...hostilePlacements(more)
@@ -51,14 +50,14 @@ describe.each(ADAPTER_SAMPLES)('messages of $name', (sample) => {
       })),
   ];
 
-  it('are pruned when nothing is wrong with them', async () => {
+  it('are pruned when they are valid', async () => {
     const messages = [...talk(), ...more().map(made)];
     const compacted = await compact(messages);
     expect(JSON.stringify(compacted).length).toBeLessThan(JSON.stringify(messages).length);
     expect(compacted.at(-1)).toBe(messages.at(-1));
   });
 
-  it('are carried or refused by the message, and the conversation goes on', async () => {
+  it('are accepted, or refused with the number of the message, and the conversation goes on', async () => {
     const expected = JSON.stringify(await compact(talk()));
     const played = spread(attacks, runs(2_500, 60));
     let refused = 0;
@@ -71,7 +70,7 @@ describe.each(ADAPTER_SAMPLES)('messages of $name', (sample) => {
         const compacted = await compact(messages);
         expect(compacted.at(-1), name).toBe((messages as unknown[]).at(-1));
       } catch (error) {
-        expect(isMeant(error), `${name}: ${tellOf(error)}`).toBe(true);
+        expect(isMeant(error), `${name}: ${describeError(error)}`).toBe(true);
         expect((error as Error).message, name).toMatch(NAMED);
         refused += 1;
       }

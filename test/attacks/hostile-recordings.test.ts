@@ -1,5 +1,5 @@
-// Hostile JSON at every field of recorded sessions of every agent, and of profiles. Each would have ended the reading by
-// a TypeError, made entries that no session takes, or kept a thread busy for minutes.
+// Hostile JSON in every field of recorded sessions of every agent, and in profiles. Each would have aborted reading with a
+// TypeError, made entries that no session accepts, or blocked a thread for minutes.
 
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { CtxfoldError } from '../../src/shared/errors.js';
 import { pairingFaults, readChunks } from '../main/formats/reading.js';
 import { HOSTILE_VALUES, placesOf, withValueAt } from '../support/hostile-values.js';
 import { runs } from '../support/scale.js';
-import { spread, tellOf } from './refusals.js';
+import { spread, describeError } from './refusals.js';
 
 const FIXTURES = new URL('../fixtures/transcripts/', import.meta.url);
 
@@ -27,7 +27,7 @@ const FILES: readonly (readonly [TranscriptFormat, string])[] = [
   ['cline', 'cline/session.messages.json'],
 ];
 
-/** Texts of JSON that no sample of values has: they are put in by their text. */
+/** JSON texts that no sample value serializes to. */
 const RAW: readonly (readonly [name: string, json: string])[] = [
   ['a number beyond all', '1e999'],
   ['a number below all', '-1e999'],
@@ -54,7 +54,7 @@ const JSON_VALUES: readonly (readonly [name: string, json: string])[] = HOSTILE_
   },
 );
 
-/** The text of a recording, at most eight records of it, one of which holds the mark at each place in turn. */
+/** The text of a recording with at most eight records, with the marker at each place in turn. */
 function attacksOn(format: TranscriptFormat, file: string): readonly string[] {
   const whole = readFileSync(new URL(file, FIXTURES), 'utf8');
   if (file.endsWith('.jsonl')) {
@@ -75,7 +75,7 @@ function attacksOn(format: TranscriptFormat, file: string): readonly string[] {
   );
 }
 
-/** Reads a recording to its end, or to one of the errors that are there for it. */
+/** Reads a recording to its end, or to a documented error. */
 async function assertSound(name: string, text: string, format?: TranscriptFormat): Promise<void> {
   try {
     const { entries } = await readChunks([text], format);
@@ -85,7 +85,7 @@ async function assertSound(name: string, text: string, format?: TranscriptFormat
     });
   } catch (error) {
     const isMeant = error instanceof CtxfoldError;
-    expect(isMeant, `${name}: ${tellOf(error)}`).toBe(true);
+    expect(isMeant, `${name}: ${describeError(error)}`).toBe(true);
   }
 }
 
@@ -105,7 +105,7 @@ describe('readTranscript', () => {
     },
   );
 
-  it('leaves out what an entry has no room for, and says so', async () => {
+  it('omits values that are too large for an entry, and says so', async () => {
     const message = (content: unknown): string =>
       JSON.stringify({ messages: [{ role: 'user', content: 'x' }, content] });
     const huge = 'x'.repeat(9_000_000);
@@ -129,7 +129,7 @@ describe('readTranscript', () => {
     }
   });
 
-  it('gives no number that JSON has no text for', async () => {
+  it('returns no number that JSON cannot represent', async () => {
     const call =
       '{"id":"c","function":{"name":"look","arguments":{"most":1e999,"least":[-1e999]}}}';
     const message = `{"role":"assistant","content":"I call.","tool_calls":[${call}]}`;
@@ -138,7 +138,7 @@ describe('readTranscript', () => {
     expect(warnings.at(-1)?.message).toBe('numbers that JSON cannot hold replaced by null: 2');
   });
 
-  it('takes no minutes for white space', async () => {
+  it('does not take minutes for white space', async () => {
     for (const white of ['\n', '\r\n', ' ', '\0', '\ufeff', '\n \t\0']) {
       await assertSound('white space', white.repeat(300_000));
       await assertSound('white space', `${white.repeat(300_000)}x`);
@@ -163,7 +163,7 @@ describe('loadProfile', () => {
     'constructor',
   ];
 
-  it('gives settings or says which profile is unusable, whatever stands in it', async () => {
+  it('returns settings or names the unusable profile, whatever it contains', async () => {
     const file = path.join(folder, 'profile.json');
     const values = [...RAW, ...JSON_VALUES];
     const texts = values.flatMap(([name, json]) => [
@@ -175,7 +175,9 @@ describe('loadProfile', () => {
       try {
         expect(Object.getPrototypeOf(await loadProfile(file)), name).toBe(Object.prototype);
       } catch (error) {
-        expect(error, `${name}: ${tellOf(error)}`).toMatchObject({ code: 'PROFILE_UNREADABLE' });
+        expect(error, `${name}: ${describeError(error)}`).toMatchObject({
+          code: 'PROFILE_UNREADABLE',
+        });
         const { cause } = error as Error;
         const isAccident = /Cannot read|is not a function|is not iterable/.test(String(cause));
         expect(isAccident, name).toBe(false);

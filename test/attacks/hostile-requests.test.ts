@@ -1,5 +1,5 @@
-// Hostile JSON-RPC on the standard input of `ctxfold mcp`: one line of it would have ended the server, or kept it from
-// answering the next one. `npm run build` comes first.
+// Hostile JSON-RPC on the standard input of `ctxfold mcp`: a single line would have ended the server or kept it from
+// answering the next. Requires `npm run build`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ const list = (): object => ({
   params: { name: 'list_removed', arguments: { limit: 2, cursor: '1.0.0' } },
 });
 
-/** Lines that are no JSON, or more of it than anybody needs. */
+/** Lines that are not JSON, or far too much of it. */
 const RAW_LINES = [
   '',
   '{',
@@ -70,7 +70,7 @@ function stringified(value: unknown): readonly string[] {
   }
 }
 
-/** Not by `readline`: some versions of Node end a line at U+2028 as well, which JSON may hold as it is. */
+/** Without `readline`: some versions of Node also split at U+2028, which JSON may contain unescaped. */
 async function* linesOf(output: Readable): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of output.setEncoding('utf8')) {
@@ -96,7 +96,7 @@ describe('ctxfold mcp', () => {
     const send = (line: string): void => {
       server.stdin.write(`${line}\n`);
     };
-    /** Each line is a whole message of the protocol; ends with the one that answers `id`. */
+    /** Checks that each line is a complete protocol message; resolves with the answer to `id`. */
     const answerTo = async (id: string): Promise<unknown> => {
       for (;;) {
         const { value, done } = await answers.next();
@@ -110,7 +110,7 @@ describe('ctxfold mcp', () => {
     await answerTo('first');
     send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
 
-    // What a million characters say a thousand times is said by ten thousand once.
+    // Ten thousand characters test the same as a million a thousand times.
     const values = HOSTILE_VALUES.filter(({ name }) => !name.startsWith('a million'));
     const attacks = [initialize, recall, list].flatMap((make) =>
       hostilePlacements(make, values).flatMap((attack) => stringified(attack.make())),

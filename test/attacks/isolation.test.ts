@@ -1,6 +1,6 @@
-// No byte of one user is ever in what another one is sent, shown, told by an event, or recalls: marks are planted in
-// all that anybody says, and looked for in all that comes out. The attack was to share a compactor, a log, a call id, or
-// the id of a conversation with the victim, and to ask.
+// No byte of one user appears in what another one is sent, shown, told by an event, or recalls: canaries are planted in all
+// content and searched for in all outputs. The attack was to share a compactor, a log, a call id or a conversation id with
+// the victim, and to ask.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-/** Places that show marks of more than one owner. */
+/** Places with canaries of more than one owner. */
 function mixedPlaces(canaries: Canaries<string>): string[] {
   return [...canaries.places.keys()].filter((place) => canaries.ownersIn(place).size > 1);
 }
@@ -52,7 +52,7 @@ function marksIn(canaries: Canaries<string>, kind: RegExp): string[] {
 }
 
 describe('conversations of many users over one compactor', () => {
-  it('never have anything of each other in what comes out', async () => {
+  it('never leak anything of each other in any output', async () => {
     const names = ['ctxfold:pass', 'ctxfold:fallback', 'ctxfold:compaction', 'ctxfold:preflight'];
     const heard = names.map((name) => hear(name as keyof TelemetryMessages));
     const seen = { recalled: 0, sent: 0, events: 0, told: 0, requests: 0 };
@@ -76,7 +76,7 @@ describe('conversations of many users over one compactor', () => {
         const world = new IsolationWorld(temporaryDirectory(), options, seed);
         const { canaries, users } = world;
         const before = heard.map((messages) => messages.length);
-        // All at once, so that they come and go while others wait.
+        // All at once, so that some come and go while others wait.
         await world.round(users);
         for (const { users: at, isRestarted } of rounds) {
           if (isRestarted) await world.restart();
@@ -93,7 +93,7 @@ describe('conversations of many users over one compactor', () => {
             expect([...canaries.ownersIn(place)].filter((owner) => owner !== name)).toEqual([]);
           }
         }
-        // What is for monitoring says nothing of what anybody said; an id may be told, of one each.
+        // Monitoring output contains no content, but may contain one user's ids at a time.
         const told = marksIn(canaries, /^(message|line|stats)/);
         expect(told.filter((mark) => !world.idMarks.has(mark))).toEqual([]);
         seen.recalled += world.recalled;
@@ -104,14 +104,14 @@ describe('conversations of many users over one compactor', () => {
       }),
       { numRuns: runs(8, 2) },
     );
-    // All of it happened.
+    // Proof that all of it happened.
     expect(Math.min(seen.recalled, seen.sent, seen.events, seen.told)).toBeGreaterThan(
       PLAYS_ALL ? 100 : 20,
     );
   });
 });
 
-/** A session's history, in which all results but the last are pruned; every part of it has a mark. */
+/** A history in which all results but the last are pruned, with a canary in every part. */
 function historyOf(mark: () => string): IContent[] {
   return [
     humanText(`Look at ${mark()}.`),
@@ -123,7 +123,7 @@ function historyOf(mark: () => string): IContent[] {
 }
 
 describe('sessions of many users with one file', () => {
-  it('never have anything of each other in what is restored, listed or served from it', async () => {
+  it('never leak anything of each other in what is restored, listed or served from it', async () => {
     const canaries = new Canaries<string>();
     const removalLogPath = path.join(temporaryDirectory(), 'all.jsonl');
     const sessionIds = HOSTILE_IDS.slice(0, 6).map((id) => `${id}${canaries.plant(id)}`);
@@ -164,7 +164,7 @@ describe('sessions of many users with one file', () => {
       }
     }
 
-    // Whoever is not told whose it is serves none of them.
+    // A server without a conversation serves none of several.
     const unnamed = await serveRecall({ paths: [removalLogPath] });
     canaries.collect('unnamed', [await unnamed.recall('call_0'), await unnamed.list()]);
     const refused = await runCommand(['mcp', '--removal-log', removalLogPath]);
@@ -179,7 +179,7 @@ describe('a report', () => {
     ['analyze', ['--json']],
     ['replay', ['--json', '--recency', '1']],
     ['report', ['--no-redact', '--recency', '1']],
-  ])('of one session says nothing of those beside it: %s', async (command, flags) => {
+  ])('of one session contains nothing of those beside it: %s', async (command, flags) => {
     const directory = temporaryDirectory();
     const canaries = new Canaries<string>();
     const fileOf = (owner: string): string => {

@@ -1,6 +1,6 @@
-// Histories that made the calling thread stand still: 32,000 calls of one id took 12 s to be paired, contents
-// without ids 27 s, a recording without ids 16 s. Counts what is executed instead of measuring time: the engine
-// tells how often each block of the code ran, which is the same in every run.
+// Histories that used to block the calling thread: pairing 32,000 calls with the same id took 12 s, contents without ids 27
+// s, a recording without ids 16 s. Counts executed code blocks with the engine's coverage instead of measuring time, which
+// gives the same result in every run.
 
 import { Session } from 'node:inspector/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -15,7 +15,7 @@ import type { Subject } from '../../bench/scaling/subject.js';
 import { isToolCallBlock } from '../../src/shared/content.js';
 import { firstOf, PLAYS_ALL, sample } from '../support/scale.js';
 
-/** Beyond what is searched step by step before something better takes its place. */
+/** Large enough for linear searches to have switched to indexes. */
 const SIZE = 300;
 const FACTOR = 4;
 const MAX_OVER_LINEAR = 1.3;
@@ -23,7 +23,7 @@ const MAX_OVER_LINEAR = 1.3;
 const session = new Session();
 const counted = (subjects: readonly Subject[]): readonly Subject[] =>
   subjects.filter(({ isTimedOnly }) => isTimedOnly !== true);
-/** Some of each kind; `npm run check` counts all, and `npm run scaling` measures each with every shape. */
+/** Some subjects of each kind. `npm run check` counts all, and `npm run scaling` measures each with every shape. */
 const COUNTED: readonly Subject[] = [
   ...sample(counted(PURE_SUBJECTS), 8),
   ...sample(counted(READER_SUBJECTS), 2),
@@ -34,14 +34,14 @@ const ALL_SHAPES = Object.keys(SHAPES) as ShapeName[];
 
 const FIRST = firstOf(ALL_SHAPES.length);
 
-/** A tenth of a subject's shapes, others for the next one and by another seed; in a run of a share of the cases one of them. */
+/** A tenth of a subject's shapes, rotating by subject and seed; a single one in partial runs. */
 function shapesOf({ shapes = ALL_SHAPES }: Subject, at: number): readonly ShapeName[] {
   const step = PLAYS_ALL ? Math.min(10, shapes.length) : shapes.length;
   return shapes.filter((_, index) => (index + at + FIRST) % step === 0);
 }
 
 beforeAll(async () => {
-  // What is inlined is not counted.
+  // Inlined code is not counted.
   setFlagsFromString('--no-opt');
   session.connect();
   await session.post('Profiler.enable');
@@ -54,7 +54,7 @@ afterAll(async () => {
   session.disconnect();
 });
 
-/** How often blocks of this package's code have run since the last time. */
+/** Number of executed blocks of this package's code since the last call. */
 async function executed(): Promise<number> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   let count = 0;
@@ -80,7 +80,7 @@ async function operationsOf(
 
 async function overLinear(subject: Subject, shape: ShapeName, smallest = SIZE): Promise<number> {
   let over = NaN;
-  // A limit that only the larger history reaches looks the same once: then a still larger one tells.
+  // A limit that only the larger size reaches looks superlinear once, so a still larger size decides.
   for (const size of [smallest, smallest * FACTOR]) {
     const one = await operationsOf(subject, shape, size);
     const four = await operationsOf(subject, shape, size * FACTOR);
@@ -90,7 +90,7 @@ async function overLinear(subject: Subject, shape: ShapeName, smallest = SIZE): 
   return over;
 }
 
-describe('what is executed', () => {
+describe('executed code', () => {
   it('is counted', async () => {
     const quadratic: Subject = {
       name: 'quadratic',

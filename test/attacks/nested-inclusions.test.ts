@@ -1,5 +1,5 @@
-// Files whose content is made of the markers of inclusions, nested at random: whatever they say, nothing leaves but what
-// the host included and the user asked for again later.
+// Files that contain randomly nested inclusion markers: whatever they say, only content that the host included and the user
+// requested again later is removed.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -38,11 +38,11 @@ const { content } = fc.letrec<{ readonly content: string; readonly line: string 
 
 type File = readonly [path: Path, content: string];
 
-/** What a user asked for and a host included, and how. */
+/** A request of the user, and the form of the host's inclusion. */
 interface Asked {
   readonly shape: 'text' | 'parts' | 'group';
   readonly files: readonly File[];
-  /** A part of a group that has no heading, as hosts have for what they cannot name. */
+  /** A part of a group without a heading, which hosts write for content without a name. */
   readonly bare: string | null;
 }
 
@@ -59,7 +59,7 @@ const asked: fc.Arbitrary<Asked> = fc.record({
   ),
 });
 
-/** The entry that a host makes when `kept` of the files are left. */
+/** The host's entry if only the files in `kept` were left. */
 function entryOf({ shape, files, bare }: Asked, kept: readonly File[]): IContent {
   const words = `Look at ${files.map(([name]) => `@${name}`).join(', ')}.`;
   const frames = files.map((file) => frameOf(...file));
@@ -84,7 +84,7 @@ function textsOf(blocks: readonly ContentBlock[] | undefined): string {
   return JSON.stringify(blocks?.map((block) => (block.type === 'text' ? block.text : block)));
 }
 
-/** All that may be left of an entry: it, less any of the files that may leave. */
+/** All valid remains of an entry: any of its removable files may be missing. */
 function allowed(entry: Asked, mayLeave: (file: File) => boolean): readonly string[] {
   return entry.files
     .reduce<readonly (readonly File[])[]>(
@@ -119,7 +119,7 @@ describe('the content of included files', () => {
       }),
       { numRuns: runs(20_000, 400) },
     );
-    // Files that forge nothing are still found.
+    // Ordinary files are still found.
     expect(cuts).toBeGreaterThan(0);
   });
 });

@@ -1,5 +1,5 @@
-// Nothing grows: a session that is closed leaves neither its history nor a handle, listener, file or thread behind. A
-// server would run out of memory by and by. `npm run soak` plays the same at length.
+// A closed session leaves no history, handle, listener, file or thread behind; otherwise a server would eventually run out
+// of memory. `npm run soak` runs the same at length.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// One conversation has one session, however often its adapter is made and whatever a host's callbacks do: a handler
-// that makes an adapter per request must not be refused by its own lock, and a callback that throws must not keep it.
+// A conversation has one session, however often its adapter is created and whatever the host's callbacks do: a handler that
+// creates an adapter per request must not be locked out by itself, and a callback that throws must not hold the lock.
 
 import { getEventListeners } from 'node:events';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// What ctxfold could do to a host by itself, or a package that it brings along: it has nothing to do it with.
+// ctxfold and its dependencies cannot act on a host by themselves: their code has no means to.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -14,8 +14,7 @@ const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes:
   .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
 
 /**
- * The only files that ask a server: that of the model which a user of the command line names, and those that somebody's SDK asks
- * through a `fetch` of ours.
+ * The only files that contact a server: for the model that a command line user names, and for an SDK that uses our `fetch`.
  */
 const ASKS_A_MODEL = [
   'src/adapters/anthropic/compacting-fetch.ts',
@@ -23,13 +22,13 @@ const ASKS_A_MODEL = [
   'src/cli/replay/chat-completions-model.ts',
 ];
 
-/** The only file that loads a module by a name it is given: the one that a user of `ctxfold worker` names. */
+/** The only file that imports a module by a given name: the one that a user of `ctxfold worker` names. */
 const LOADS_A_MODEL = 'src/cli/worker/run-worker.ts';
 
-/** The gateway goes to its upstreams, and `run` starts the command that it is given. Nothing else loads them. */
+/** The gateway contacts its upstreams, and `run` starts the given command. No other code imports them. */
 const GATEWAY = /^src\/(?:cli\/)?gateway\//;
 
-/** What a source loads, and what it calls or makes by a bare name. */
+/** The modules that a source imports, and the bare names that it calls or constructs. */
 function namesIn(path: string): {
   readonly modules: readonly string[];
   readonly called: readonly string[];
@@ -85,7 +84,7 @@ describe('the sources', () => {
       called.some((name) => ['eval', 'Function', 'require', 'createRequire'].includes(name)),
     );
     expect(running.map(({ path }) => path)).toEqual([]);
-    // A module whose name is put together could be any.
+    // A computed module name could be any.
     const anyOf = ALL_NAMES.filter(({ modules }) =>
       modules.some((name) => !/^[#@\w./:-]+$/.test(name)),
     );
@@ -95,7 +94,7 @@ describe('the sources', () => {
   it('would have read the environment, where keys are, but for the command line', () => {
     const reading = ALL_NAMES.filter(({ called }) => called.includes('process.env'));
     const others = reading.filter(({ path }) => !path.startsWith('src/cli/'));
-    // Names two variables that hold paths.
+    // Reads two environment variables with paths.
     expect(others.map(({ path }) => path)).toEqual(['src/main/host/state-folder.ts']);
   });
 });

@@ -1,5 +1,5 @@
-// One user's results, recalled by another. The attack was a single call of a tool: the model of one conversation asked
-// for `call_1`, an id that every conversation has, and was given what another user's tool had returned.
+// One user's results recalled by another. The attack was a single tool call: the model of one conversation asked for
+// `call_1`, an id that every conversation has, and got another user's tool result.
 
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -63,7 +63,7 @@ async function converse(
   await compact(messagesOf(secret) as never, { conversationId });
 }
 
-/** A session of its own whose first result is pruned, of any id and in any file. */
+/** A separate session whose first result is pruned, with any id and file. */
 async function prune(
   compactor: Compactor,
   options: { readonly sessionId: string; readonly removalLogPath: string },
@@ -106,7 +106,7 @@ describe('a recall tool', () => {
     expect(await recallTool(compactor, ann).execute(call)).toBe('secret of ann');
     expect(await recallTool(compactor, bob).execute(call)).toBe('secret of bob');
 
-    // By the id alone it cannot be told which is meant: neither is given.
+    // The id alone is ambiguous, so neither is returned.
     const { conversationId } = ann;
     // @ts-expect-error The directory is missing.
     expect(() => recallTool(compactor, { conversationId })).toThrow(TypeError);
@@ -160,7 +160,7 @@ describe('a session', () => {
 });
 
 describe('looking for originals', () => {
-  // An id that is missing by mistake, as in `{ sessionId: request.user?.session }`, looked everywhere.
+  // An id missing by mistake, as in `{ sessionId: request.user?.session }`, used to search everywhere.
   it.each([
     undefined,
     null,

@@ -1,13 +1,13 @@
-// What an attack may lead to: a refusal that somebody wrote, and no object of the caller's changed. Asserts by throwing.
+// The allowed outcome of an attack: a deliberate refusal, without changes to the caller's objects. Asserts by throwing.
 
 import { types } from 'node:util';
 import { expect } from 'vitest';
 import { CtxfoldError } from '../../src/shared/errors.js';
 
-/** Objects of a value that are looked at for changes. */
+/** Maximum number of objects in a value that are checked for changes. */
 const MAX_OBJECTS = 2_000;
 
-/** Whether an error is one that this package means to throw, and none that the language threw at it. */
+/** Whether this package threw an error on purpose, rather than the engine. */
 export function isMeant(error: unknown): error is Error {
   if (error instanceof CtxfoldError) return true;
   const isMisuse = error instanceof TypeError || error instanceof RangeError;
@@ -16,12 +16,15 @@ export function isMeant(error: unknown): error is Error {
   );
 }
 
-/** What is told of an error in the message of an assertion. */
-export function tellOf(error: unknown): string {
+/** How assertion messages show an error. */
+export function describeError(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : typeof error;
 }
 
-/** Remembers each object in a value as it is, without asking any of them; the function it returns asserts that all are. */
+/**
+ * Takes a snapshot of all objects in a value, without invoking getters; the returned function asserts that they are
+ * unchanged.
+ */
 export function watchForChanges(root: unknown): () => void {
   const seen = new Map<object, PropertyDescriptorMap>();
   const pending: unknown[] = [root];
@@ -53,10 +56,10 @@ export function watchForChanges(root: unknown): () => void {
   };
 }
 
-/** Every so many of the items, so that `count` of them are left, or all where there are no more. */
+/** Evenly spread items: `count` of them, or all if there are no more. */
 export function spread<Item>(items: readonly Item[], count: number): readonly Item[] {
   if (count >= items.length) return items;
-  // A step that shares no factor with the lengths of the lists that were multiplied meets each of their members.
+  // The step shares no factor with the lengths of multiplied lists, so that each of their members occurs.
   const step = items.length / count;
   return Array.from({ length: count }, (_, at) => items[Math.floor(at * step)] as Item);
 }

@@ -1,5 +1,5 @@
-// Ids that come from outside and become names of files. The attack wrote the results of a conversation's tools into a
-// file that its id led to (`../../escaped`), or into the file of somebody whose id is the same to the file system.
+// External ids that become file names. The attack wrote a conversation's tool results to a file that its id led to
+// (`../../escaped`), or to the file of a user whose id is the same to the file system.
 
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ function openCompactor(): Compactor {
   return compactor;
 }
 
-/** A directory deep inside another one, which is the only thing in it. */
+/** A deeply nested directory that is its outer directory's only content. */
 function temporaryDirectory(): { readonly outer: string; readonly inner: string } {
   const outer = realpathSync(mkdtempSync(path.join(tmpdir(), 'ctxfold-names-')));
   onTestFinished(() => {
@@ -45,7 +45,7 @@ function temporaryDirectory(): { readonly outer: string; readonly inner: string 
   return { outer, inner: path.join(outer, 'a', 'b', 'c') };
 }
 
-/** Messages of which one result is pruned, and hence recorded. */
+/** Messages of which one result is pruned and hence recorded. */
 function talk(secret: string): PlainMessage[] {
   const step = (id: string, output: string) => [
     assistant(call(id, 'look', { path: 'x' })),
@@ -54,7 +54,7 @@ function talk(secret: string): PlainMessage[] {
   return [user('Look.'), ...step('call_1', secret), ...step('call_2', 'short')];
 }
 
-/** All files below a directory, relative to it. */
+/** Relative paths of all files below a directory. */
 function filesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
@@ -88,7 +88,7 @@ describe('a conversation id', () => {
 
     const files = filesBelow(outer);
     expect(files.map((file) => path.dirname(file))).toEqual(ids.map(() => 'a/b/c'));
-    // Two names that a file system without case, or one that normalizes, takes for one are none.
+    // Names must differ even on a file system that folds case or normalizes.
     const folded = files.map((file) => file.normalize('NFKC').toLowerCase());
     expect(new Set(folded).size).toBe(ids.length);
     for (const file of files) {
@@ -112,7 +112,7 @@ describe('a conversation id', () => {
     }
   });
 
-  it('is no path when it is random', async () => {
+  it('is never a path, for random ids', async () => {
     const { outer, inner } = temporaryDirectory();
     const compactor = openCompactor();
     const part = fc.oneof(
@@ -145,7 +145,7 @@ describe('createSession', () => {
     );
   });
 
-  // Records of such a session were written, and could not be read.
+  // Records of such a session were written but could not be read.
   it.each([null, '', 7, 0, {}, ['s'], Symbol('s'), true])(
     'refuses %s as a session id',
     async (id) => {

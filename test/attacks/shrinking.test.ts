@@ -1,4 +1,5 @@
-// What the content of a result could make a shrinker take or show: each test says what the attack would have done.
+// Results whose content tries to make a shrinker remove or show something. Each test says what the attack would have
+// achieved.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -42,8 +43,8 @@ function lastResult(history: readonly IContent[], config: DensityConfig = CONFIG
 
 const LEFT_OUT = /^\[… (\d+) lines as in read_file a\.ts(?:, from ".*")? …\]$/;
 
-/** What a result stands for, when each line that says so is replaced by the lines of the source that stand there. */
-function isToldTrue(left: string, original: string, source: string): boolean {
+/** Whether a result with its references expanded equals the original. */
+function isFaithful(left: string, original: string, source: string): boolean {
   const [lines, sourceLines] = [original.split('\n'), source.split('\n').join('\n')];
   let at = 0;
   for (const line of left.split('\n').slice(0, -1)) {
@@ -81,7 +82,7 @@ describe('a result that is to be shrunk', () => {
         if (left === original) return;
         shortened += 1;
         if (left.startsWith('[read_file: unchanged')) expect(source).toContain(original);
-        else expect(isToldTrue(left, original, source)).toBe(true);
+        else expect(isFaithful(left, original, source)).toBe(true);
       }),
       { numRuns: runs(3_000) },
     );

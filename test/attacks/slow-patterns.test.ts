@@ -1,4 +1,4 @@
-// Texts on which a pattern that backtracks would not end within minutes. The patterns in use take milliseconds.
+// Texts on which a backtracking pattern would take minutes. The patterns in use take milliseconds.
 
 import { expect, it } from 'vitest';
 import { modelPrice, runsCommands } from '../../src/index.js';

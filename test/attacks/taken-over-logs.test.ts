@@ -1,5 +1,5 @@
-// Who holds the lock of a log and does not let go. Kept away for good, a conversation could never be gone on
-// with; let in too early, two writers would tear each other's records.
+// A lock on a log whose owner does not release it. If it kept others out forever, a conversation could never continue; if it
+// let them in too early, two writers would tear each other's records.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ const QUICK = { lockTiming: { beatMs: 40, leaseMs: 200 } };
 const PROGRAM = fileURLToPath(new URL('../main/removal-log/writing-process.mjs', import.meta.url));
 const LOST = { code: 'REMOVAL_LOG_WRITE_FAILED', cause: { code: 'ELOCKLOST' } };
 
-/** The lock that a container leaves which was ended without closing anything. */
+/** The lock left by a container that was killed. */
 async function leaveLock(path: string, changes: object): Promise<string> {
   const writer = await RemovalLog.open(path);
   await writer.append([draft('before')]);
@@ -106,7 +106,7 @@ describe('a writer that lost its lease', () => {
     await writer.append([draft('after')]);
     const { texts } = await recover(path);
     const numbers = texts.map((text) => text.split(':')[0]);
-    // What it had acknowledged is all there, and so is what the other one wrote.
+    // Everything that it had acknowledged is there, and so is what the other one wrote.
     expect(numbers).toEqual(expect.arrayContaining([...lines.slice(0, -1), 'taken over', 'after']));
   });
 });

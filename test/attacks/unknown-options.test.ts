@@ -1,4 +1,4 @@
-// Options with an unknown name are refused wherever options are taken, with the name that was probably meant.
+// Unknown option names are refused wherever options are accepted, with a suggestion.
 
 import { describe, expect, it } from 'vitest';
 
@@ -14,7 +14,7 @@ import { readTranscript } from '../../src/transcripts.js';
 import { TurnLoop } from '../../src/turn-loop.js';
 import { validate } from '../../src/validate.js';
 
-/** Options with a wrong name, for parameters whose type refuses it. */
+/** Options with a misspelt name, which the parameter types would refuse. */
 function misspelt<Options>(options: Readonly<Record<string, unknown>>): Options {
   return options as Options;
 }

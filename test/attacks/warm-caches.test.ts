@@ -1,5 +1,5 @@
-// What a provider's prompt cache holds stays as it is, however often the process changes: a session that begins with
-// answers must neither land edits because it knows nothing, nor lose what another session of this process had landed.
+// The prefix in a provider's prompt cache stays unchanged however often the process changes: a session that starts with
+// answers must neither land edits for lack of knowledge, nor lose edits that another session of this process had landed.
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -25,7 +25,7 @@ import { length, PLAYS_ALL, runs, sample } from '../support/scale.js';
 
 let compactor: Compactor;
 
-/** With room for any history: what a compression made of one, nobody can play again. */
+/** With an unlimited window, because a fresh process cannot reproduce a compression. */
 function openCompactor(): Compactor {
   const contextLimit = 1_000_000_000;
   return createCompactor({
@@ -43,14 +43,14 @@ afterEach(async () => {
   await compactor.close();
 });
 
-/** Where a request ends: before each answer of the model. */
+/** The end of each request: before each answer of the model. */
 function requestsOf(entries: readonly IContent[]): number[] {
   return entries.flatMap(({ speaker }, at) =>
     speaker === 'ai' && at > 0 && entries[at - 1]?.speaker !== 'ai' ? [at] : [],
   );
 }
 
-/** What each request is sent by one session that lives as long as the conversation. */
+/** What one session sends that lives as long as the conversation. */
 async function sentByOne(
   entries: readonly IContent[],
   options: SessionOptions,
@@ -67,7 +67,7 @@ async function sentByOne(
   return sent;
 }
 
-/** What it is sent when each request has a process of its own. */
+/** What is sent with a process per request. */
 async function sentByMany(
   entries: readonly IContent[],
   options: SessionOptions,
@@ -83,7 +83,10 @@ async function sentByMany(
   return sent;
 }
 
-/** What the later requests are sent by a process that takes the conversation up with one of them, and another that has its state. */
+/**
+ * What is sent from a request on by a process that takes over the conversation there, and then by another one with its
+ * state.
+ */
 async function sentFrom(
   entries: readonly IContent[],
   options: SessionOptions,
@@ -106,7 +109,7 @@ async function sentFrom(
   return sent;
 }
 
-/** A session that reads files and writes them, turn after turn; every write makes a large read stale. */
+/** A session that reads and writes files turn after turn; every write makes a large read stale. */
 function longSession(turns: number): IContent[] {
   const entries = historyOf('h');
   for (let turn = 0; turn < turns; turn += 1) {
@@ -123,7 +126,7 @@ function longSession(turns: number): IContent[] {
   return entries;
 }
 
-/** Tokens at a tenth of the price as far as the request before began with them, all others at 1.25. */
+/** Tokens at a tenth of the price for the shared prefix with the previous request, at 1.25 for others. */
 function costOf(sent: readonly string[]): number {
   let before: readonly string[] = [];
   let cost = 0;
@@ -250,7 +253,7 @@ describe('a session that is taken up in another process', () => {
 });
 
 describe('more conversations than are remembered', () => {
-  /** Calls of users in turn, each with more messages than before; returns what each call was sent. */
+  /** Users call in turn, each time with more messages. Returns what each call sent. */
   async function roundRobin(users: number, idleMs: number): Promise<readonly PlainMessage[][][]> {
     vi.useFakeTimers({ toFake: ['Date', 'performance'] });
     const conversations = ownConversations(compactor, PLAIN_MESSAGE_FORMAT, {
@@ -267,7 +270,7 @@ describe('more conversations than are remembered', () => {
         list.push(assistant(call(`${turn}`, tool, path)));
         list.push(answer(`${turn}`, tool, `${at} ${turn} `.padEnd(400, 'x y z ')));
       }
-      // Some caches go cold: what lands then is known to nobody but the session.
+      // Some caches go cold, and only the session knows what lands then.
       vi.advanceTimersByTime(turn % 5 === 4 ? idleMs : 1_000);
     }
     return sent;

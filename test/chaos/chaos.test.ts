@@ -1,7 +1,7 @@
-// The chaos proof in little; `npm run chaos` is the long one. It runs as a process of its own: a crash of
-// the host is seen instead of taking this suite along, nothing that the suite does counts as stray, it
-// may collect garbage, and whether it ends by itself shows. Deadlines there are measured in cold starts
-// of a thread, and a fault that the storm has not brought comes after it; memory is judged in long runs alone.
+// A short chaos run; `npm run chaos` is the long one. Runs in a separate process: a crash of the host does not take down
+// this suite, nothing in the suite is mistaken for a stray error, it can collect garbage, and it must exit by itself.
+// Deadlines there are multiples of a thread's cold start. Faults that did not occur by chance are injected at the end.
+// Memory is only checked in long runs.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,12 +19,12 @@ const SEED = 7;
 const PASSES = runs(60, 6);
 const LONGEST = PLAYS_ALL ? 10_000 : 1_000;
 /**
- * What has to come in the quick run: each takes a new thread. Those that end by a deadline take several seconds, and are played one by
- * one in the tests of the pool and the lines.
+ * The faults required in the quick run; each takes a new thread. Faults that end at a deadline take seconds, and the tests
+ * of pool and lines cover them one by one.
  */
 const PLAYED = PLAYS_ALL ? FAULTS : (['throw', 'exit', 'garbage'] as const);
 
-/** Runs the proof; resolves to its exit code and its report. */
+/** Runs the chaos process. Resolves to its exit code and report. */
 async function runChaos(): Promise<{ readonly code: unknown; readonly report: StormReport }> {
   const sizes = ['--passes', String(PASSES), '--longest', String(LONGEST)];
   const faults = ['--faults', PLAYED.join()];
@@ -39,7 +39,6 @@ async function runChaos(): Promise<{ readonly code: unknown; readonly report: St
 }
 
 describe('runStorm', () => {
-  // However slow the machine is, the limit is not what ends it.
   it(`breaks no promise, whatever goes wrong (seed ${SEED})`, async () => {
     const { code, report } = await runChaos();
     expect(report.violations, `seed ${SEED}`).toEqual([]);

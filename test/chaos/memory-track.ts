@@ -1,13 +1,13 @@
-// Follows the memory of a process over the passes of a chaos run, and says how it grows.
+// Samples the memory of a process over the passes of a chaos run, and measures its growth.
 
-/** One look at the memory, in megabytes. */
+/** A memory sample, in megabytes. */
 interface MemorySample {
   readonly pass: number;
   readonly residentSetMb: number;
   readonly heapMb: number;
 }
 
-/** How memory developed, in megabytes. The growth is the fitted line's over the second half of the run. */
+/** Memory over the run, in megabytes. Growth is that of the fitted line over the second half. */
 export interface MemoryReport {
   readonly firstMb: number;
   readonly highestMb: number;
@@ -21,7 +21,7 @@ const MEGABYTE = 2 ** 20;
 export class MemoryTrack {
   readonly #samples: MemorySample[] = [];
 
-  /** Collects garbage where the process may (`--expose-gc`), and looks. */
+  /** Takes a sample, after garbage collection if the process has `--expose-gc`. */
   sample(pass: number): void {
     globalThis.gc?.();
     const { rss, heapUsed } = process.memoryUsage();
@@ -41,7 +41,7 @@ export class MemoryTrack {
   }
 }
 
-/** Growth along the line of least squares, from the first sample to the last. */
+/** Growth of the least-squares line from the first sample to the last. */
 function growthOf(
   samples: readonly MemorySample[],
   valueOf: (sample: MemorySample) => number,

@@ -1,5 +1,5 @@
-// A chaos run in a process of its own, started by scripts/chaos.js: prints a line of JSON every few
-// seconds as long as it lives, the report as the last one, and must then end by itself.
+// A chaos run in a separate process, started by scripts/chaos.js: prints a JSON line every few seconds as a sign of life,
+// then the report, and must exit by itself.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -8,10 +8,10 @@ import { runStorm } from './storm.js';
 
 const SECONDS_PER_SIGN_OF_LIFE = 2;
 
-/** What may be there: the streams to whoever started this. */
+/** Allowed resources: the streams to the parent. */
 const OWN_RESOURCES = new Set(['PipeWrap', 'TTYWrap', 'FSReqCallback']);
 
-/** How long handles of threads that have ended may take to be closed. */
+/** Deadline for closing the handles of exited threads. */
 const CLOSED_WITHIN_MS = 10_000;
 
 const { values } = parseArgs({
@@ -28,7 +28,7 @@ const startedAt = performance.now();
 const signsOfLife = setInterval(() => {
   print({ seconds: Math.round((performance.now() - startedAt) / 1_000) });
 }, SECONDS_PER_SIGN_OF_LIFE * 1_000);
-// One that is unreferenced counts as no resource, and keeps nothing alive.
+// Unreferenced, so that it neither counts as a resource nor keeps the process alive.
 signsOfLife.unref();
 
 const report = await runStorm({
@@ -48,7 +48,7 @@ function print(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** What keeps the process alive, once it no longer changes for the better. */
+/** What keeps the process alive, once the list has stopped shrinking. */
 async function resourcesLeft(): Promise<readonly string[]> {
   const until = performance.now() + CLOSED_WITHIN_MS;
   for (;;) {

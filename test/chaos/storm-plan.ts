@@ -1,25 +1,24 @@
-// What a chaos run consists of: who lives in it, how often what goes wrong, and how much time and memory
-// things may take.
+// The parameters of a chaos run: its sessions, fault rates, and limits for time and memory.
 
 import type { FaultPeriods } from '../support/chaos-dial.js';
 import type { ThreadedMode } from '../support/chaos-session.js';
 import type { Way } from '../support/chaos-way.js';
 
-/** One place in the run at which a session lives, and after it the next one. */
+/** A place in the run with one session after another. */
 export interface Slot {
   readonly mode: ThreadedMode;
-  /** Entries that each session there starts with. */
+  /** Initial entries of each session. */
   readonly restored: number;
   /** Tokens. */
   readonly contextLimit: number;
-  /** Its share of all passes, relative to others. */
+  /** Its relative share of all passes. */
   readonly share: number;
 }
 
-/** A context limit that no session reaches. */
+/** A context limit beyond any session. */
 export const UNLIMITED = 1_000_000_000;
 
-/** How every life is compacted once the storm is over. */
+/** How sessions are compacted after the storm. */
 export const WAY_IN_CALM: Way = {
   strategy: 'high-density',
   edits: 'every-turn',
@@ -27,12 +26,12 @@ export const WAY_IN_CALM: Way = {
   isStored: false,
 };
 
-/** Long histories mostly move in, short ones are mostly there: so faults meet both. */
+/** Long histories are mostly still moving in, short ones mostly resident, so faults hit both. */
 export const SLOTS: readonly Slot[] = [
   { mode: 'resident', restored: 10_000, contextLimit: UNLIMITED, share: 1 },
   { mode: 'auto', restored: 10_000, contextLimit: UNLIMITED, share: 1 },
   { mode: 'snapshot', restored: 10_000, contextLimit: UNLIMITED, share: 1 },
-  // Grows into being resident.
+  // Grows until it becomes resident.
   { mode: 'auto', restored: 40, contextLimit: UNLIMITED, share: 3 },
   { mode: 'resident', restored: 300, contextLimit: UNLIMITED, share: 3 },
   // Compresses every few passes.
@@ -42,7 +41,7 @@ export const SLOTS: readonly Slot[] = [
 
 export const PASSES_PER_LIFE = 40;
 
-/** Where the faults of lines are played that the storm has not brought. */
+/** The slot for line faults that did not occur in the storm. */
 export const SLOT_OF_MISSING: Slot = {
   mode: 'resident',
   restored: 300,
@@ -50,13 +49,13 @@ export const SLOT_OF_MISSING: Slot = {
   share: 0,
 };
 
-/** A fault comes with the first call after it was chosen; but for a while after others no thread may take any. */
+/** A forced fault hits the first call after it was chosen, but after other faults threads may be suspended for a while. */
 export const MAX_TRIES_OF_MISSING = 50;
 
-/** Entries that a life takes in at most, besides those that it starts with. */
+/** Maximum number of entries added in a life. */
 export const ENTRIES_PER_LIFE: number = PASSES_PER_LIFE * 8;
 
-/** A call in so many goes wrong. */
+/** By place, one call in this many fails. */
 export const FAULT_PERIODS: FaultPeriods = {
   optimize: 5,
   count: 17,
@@ -68,28 +67,25 @@ export const FAULT_PERIODS: FaultPeriods = {
   compress: 2,
 };
 
-/** Deadline of a task, in cold starts of a thread: shorter, and a busy machine would only see its own load. */
+/** Deadline of a task, in cold starts of a thread. If shorter, a busy machine would trigger it by load alone. */
 export const COLD_STARTS_PER_TIMEOUT = 3;
 export const MIN_TASK_TIMEOUT_MS = 800;
 
 /**
- * What a window may take, in deadlines of a task: a line gets twelve while its thread answers others,
- * and what follows waits for threads again.
+ * Limit for a window, in task deadlines: a line gets twelve while its thread answers others, and what follows waits for
+ * threads again.
  */
 export const TIMEOUTS_PER_PROMISE = 40;
 
-/**
- * How often the calm after the storm is tried: threads that get stuck on a machine with other things to
- * do fail there as well, but not every time.
- */
+/** Attempts of the calm phase after the storm: on a busy machine, stuck threads can make one fail, but not all. */
 export const CALM_ATTEMPTS = 5;
 
 export const PASSES_IN_CALM = 4;
 
-/** Memory is judged in runs that are long enough for threads to have come and gone many times. */
+/** Shorter runs do not replace threads often enough to judge memory. */
 export const MIN_PASSES_FOR_MEMORY = 1_000;
 
-/** Memory may grow by so much over the second half of a run, in megabytes: threads come and go. */
+/** Allowed growth in megabytes over the second half of a run, in which threads come and go. */
 export const MAX_GROWTH_MB = 128;
 export const MAX_HEAP_GROWTH_MB = 24;
 

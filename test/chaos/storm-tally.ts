@@ -1,23 +1,23 @@
-// Counts what the sessions of a chaos run went through. Judges nothing.
+// Statistics about the sessions of a chaos run. Judges nothing.
 
 import type { FallbackEvent, OffloadStats } from '../../src/main/offload/offload.js';
 
-/** What all sessions of a run went through together. */
+/** Totals over all sessions of a run. */
 export interface StormFigures {
-  /** Windows, those that were called off among them. */
+  /** Number of windows, including aborted ones. */
   readonly passes: number;
   readonly lives: number;
   readonly aborts: number;
-  /** How long windows took that were not called off. */
+  /** Durations of windows that were not aborted. */
   readonly waitMs: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly fallbacks: number;
-  /** By task and code of the error. */
+  /** By task and error code. */
   readonly fallbackReasons: Readonly<Record<string, number>>;
-  /** What the pool's tasks came to that failed, tries that were repeated included, by task and code. */
+  /** Failed pool tasks by task and error code, including retried ones. */
   readonly failedTasks: Readonly<Record<string, number>>;
-  /** Lines that were opened in place of a lost one. */
+  /** Lines opened to replace a lost one. */
   readonly reopenings: number;
-  /** Passes that a resident history planned; the others ran from snapshots or inline. */
+  /** Passes planned by a resident history; the others ran on snapshots or inline. */
   readonly residentPasses: number;
   /** Lives by strategy. */
   readonly strategies: Readonly<Record<string, number>>;
@@ -40,7 +40,7 @@ export class StormTally {
   readonly #strategies: Record<string, number> = {};
   readonly #compressions: Record<string, number> = {};
 
-  /** Returns the number of the life that begins. */
+  /** Returns the number of the new life. */
   noteLife(strategy: string): number {
     this.#lives += 1;
     countIn(this.#strategies, strategy);
@@ -67,7 +67,7 @@ export class StormTally {
     countIn(this.#failedTasks, `${kind} ${codeOf(thrown)}`);
   }
 
-  /** Whether a deadline has ended a task, or a call on a line: others than those tell of endings from outside. */
+  /** Whether a deadline has ended a task or a call on a line. Other errors may be due to killed threads. */
   hasSeenDeadline(of: 'task' | 'line'): boolean {
     if (of === 'task')
       return Object.keys(this.#failedTasks).some((reason) => reason.endsWith(TIMEOUT));

@@ -1,5 +1,5 @@
-// A chaos run: several sessions live one life after another on threads in which everything goes wrong
-// that can, and each is held against the same session without threads.
+// A chaos run: several slots, each with one session after another, on threads with every kind of fault. Compares each
+// session with the same one without threads.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,18 +34,18 @@ import { ThreadKiller } from './thread-killer.js';
 import { WatchedPool } from './watched-pool.js';
 
 export interface StormOptions {
-  /** Density passes to play, over all sessions. */
+  /** Number of density passes over all sessions. */
   readonly passes: number;
   readonly seed: number;
-  /** Entries that a session starts with at most. */
+  /** Maximum number of initial entries. */
   readonly longest: number;
-  /** What has to come, whether or not chance brings it. */
+  /** Faults that must occur, whether by chance or forced. */
   readonly faults: readonly Fault[];
-  /** The module that threads run. */
+  /** The worker's module. */
   readonly workerUrl: URL;
 }
 
-/** What a run found. It is good when there are no violations. */
+/** The result of a run, which passes if there are no violations. */
 export interface StormReport extends StormFigures, DialReport {
   readonly seed: number;
   readonly violations: readonly string[];
@@ -62,13 +62,13 @@ export interface StormReport extends StormFigures, DialReport {
 const THREADS = 2;
 const ALL_SHARES = plan.SLOTS.reduce((sum, { share }) => sum + share, 0);
 
-/** Resolves when all passes were played, everything is closed and the memory was looked at. */
+/** Resolves when all passes were played, everything is closed and memory was checked. */
 export async function runStorm(options: StormOptions): Promise<StormReport> {
   const coldStartMs = await measureColdStart(options.workerUrl);
   return new Storm(options, coldStartMs).run();
 }
 
-/** Milliseconds until a first thread has loaded and counted its first tokens, on this machine as it is now. */
+/** Milliseconds until a first thread has loaded and counted its first tokens, under the machine's current load. */
 async function measureColdStart(workerUrl: URL): Promise<number> {
   const pool = new WorkerPool({ threads: THREADS, taskTimeoutMs: 60_000 }, { workerUrl });
   const startedAt = performance.now();
@@ -119,7 +119,7 @@ class Storm {
         this.#tally.noteFailedTask(kind, thrown);
       },
     );
-    // Too few: now and then a session has to make way.
+    // Too few for all, so that sessions are sometimes evicted.
     this.#host = new ResidentHost(this.#pool, 2);
     this.#house = {
       pool: this.#pool,
@@ -147,7 +147,7 @@ class Storm {
       await this.#notingErrors('closing', () => this.#close());
       endedAt = performance.now();
     } finally {
-      // An error of the run itself must end the process, and not be taken for one of the sessions.
+      // An error of the run itself must end the process, not be mistaken for a session's.
       this.#killer.leave();
       stopListening();
       rmSync(this.#directory, { recursive: true, force: true });
@@ -169,7 +169,7 @@ class Storm {
     };
   }
 
-  /** Nothing may reach the host from the side. */
+  /** Detects unhandled errors and warnings. */
   #listen(): () => void {
     const listeners = ['uncaughtException', 'unhandledRejection', 'warning'].map((event) => {
       const note = (thrown: unknown): void => {
@@ -195,10 +195,7 @@ class Storm {
     }
   }
 
-  /**
-   * Chance decides what comes in the storm, and which of a thread's ends comes first. What is missing comes now, while nothing
-   * else goes wrong that could forestall it.
-   */
+  /** Forces the faults that have not occurred by chance, while no other fault can preempt them. */
   async #playMissing(): Promise<void> {
     const request = { kind: 'count', contents: this.#history.slice(0, 10) } as const;
     const askPool = (): Promise<unknown> =>
@@ -226,7 +223,10 @@ class Storm {
     if (this.#killer.kills === 0) this.#killer.kill();
   }
 
-  /** Plays a life, beside the same one inline if it can be; resolves to what was offloaded, and how many lines were open at its end. */
+  /**
+   * Plays a life, next to an inline session where possible. Resolves to its offload statistics, and how many lines were open
+   * at its end.
+   */
   async #live(slot: plan.Slot, passes: number, isStormy: boolean): Promise<LifeEnd> {
     const { mode, contextLimit } = slot;
     const restored = Math.min(slot.restored, this.#options.longest);
@@ -252,7 +252,7 @@ class Storm {
       name: `${mode} ${restored}, ${strategy} ${edits} ${ahead}, ${isStormy ? options.sessionId : 'in calm'}`,
       passes,
       entries: this.#history.slice(restored),
-      // What an edit has cost is not known behind a window that was called off.
+      // After an aborted window it is unknown what an edit cost.
       hasAborts: isStormy && !isLimited && (oracle === undefined || edits === 'every-turn'),
       hasClears: isStormy && restored < 1_000 && !isLimited,
       passesPerRestart: restored < 1_000 ? 5 : Infinity,
@@ -285,7 +285,7 @@ class Storm {
     };
   }
 
-  /** Once the faults have stopped, everything has to work again as if nothing had been. */
+  /** Once the faults have stopped, everything must work normally again. */
   async #calmDown(): Promise<void> {
     if (this.#watchdog.violations.length > 0) return;
     for (const slot of plan.SLOTS) {
@@ -301,7 +301,7 @@ class Storm {
     }
   }
 
-  /** Resolves when every thread has answered in the same moment: none is in an endless loop any more. */
+  /** Resolves when all threads have answered at the same time, so none is in an endless loop any more. */
   async #untilServed(): Promise<void> {
     const probes = Array.from({ length: THREADS }, () => ({ kind: 'probe' }) as const);
     for (;;) {
@@ -324,7 +324,7 @@ class Storm {
     if (residentSessions > 0) this.#watchdog.report(`${residentSessions} lines are left`);
   }
 
-  /** A hang is noted already by whoever watched. */
+  /** Hangs have already been recorded by the watchdog. */
   async #notingErrors(name: string, run: () => Promise<unknown>): Promise<void> {
     try {
       await run();
@@ -334,7 +334,7 @@ class Storm {
     }
   }
 
-  /** A run proves nothing about what never came, and memory that grows is a violation as well. */
+  /** A fault that never occurred proves nothing, and growing memory is a violation too. */
   #judge(): void {
     for (const places of [TASK_PLACES, LINE_PLACES]) {
       for (const fault of this.#options.faults.filter((one) => !this.#dial.hasTaken(places, one)))
@@ -357,7 +357,7 @@ interface LifeEnd extends Pick<OffloadStats, 'openings' | 'residentPasses'> {
   readonly lines: number;
 }
 
-/** What is wrong with a life in calm. No pass makes a history there so short that it need not be resident. */
+/** What is wrong with a life in the calm phase, in which no pass shortens a history enough to stop it being resident. */
 function problemInCalm(slot: plan.Slot, end: LifeEnd, fallbacks: number): string | undefined {
   const { mode, restored } = slot;
   const name = `${mode} ${restored} in calm`;
@@ -375,7 +375,7 @@ function describe(thrown: unknown): string {
   return thrown instanceof Error ? String(thrown.stack) : String(thrown);
 }
 
-/** Counts inline, each entry once in all lives: restored and replaced ones come again and again. */
+/** Counts inline, with a cache over all lives, because restored and replaced entries recur. */
 function rememberingCounter(): CountEntries {
   const inline = new InlineOffload();
   const known = new WeakMap<IContent, number>();

@@ -1,4 +1,4 @@
-// Terminates worker threads from outside at random times, and knows which are alive.
+// Terminates worker threads at random times, and knows which are alive.
 
 import type { Worker } from 'node:worker_threads';
 
@@ -6,7 +6,7 @@ import type { Worker } from 'node:worker_threads';
 const SHORTEST_PAUSE = 2;
 const LONGEST_PAUSE = 12;
 
-/** Watches every thread that the process starts from now on. */
+/** Tracks all threads started from now on. */
 export class ThreadKiller {
   readonly #alive: Set<Worker> = new Set();
   readonly #random: () => number;
@@ -15,24 +15,24 @@ export class ThreadKiller {
   #kills = 0;
   #started = 0;
 
-  /** @param coldStartMs how long a thread takes to its first answer */
+  /** @param coldStartMs time until a thread's first answer */
   constructor(random: () => number, coldStartMs: number) {
     this.#random = random;
     this.#coldStartMs = coldStartMs;
     process.on('worker', this.#onWorker);
   }
 
-  /** Threads that were terminated so far. */
+  /** Number of threads terminated so far. */
   get kills(): number {
     return this.#kills;
   }
 
-  /** Threads that were started so far. */
+  /** Number of threads started so far. */
   get started(): number {
     return this.#started;
   }
 
-  /** Begins to terminate one thread after another. */
+  /** Starts terminating one thread after another. */
   begin(): void {
     const pauses = SHORTEST_PAUSE + this.#random() * (LONGEST_PAUSE - SHORTEST_PAUSE);
     this.#timer = setTimeout(() => {
@@ -41,7 +41,7 @@ export class ThreadKiller {
     }, pauses * this.#coldStartMs);
   }
 
-  /** Terminates any thread that is alive. */
+  /** Terminates a random live thread. */
   kill(): void {
     const victims = [...this.#alive];
     const victim = victims[Math.floor(this.#random() * victims.length)];
@@ -54,7 +54,7 @@ export class ThreadKiller {
     clearTimeout(this.#timer);
   }
 
-  /** Stops watching. */
+  /** Stops tracking. */
   leave(): void {
     this.end();
     process.off('worker', this.#onWorker);

@@ -1,4 +1,4 @@
-// The pool of a chaos run, which tells what its tasks failed with: an offload tries once more and says nothing.
+// The pool of a chaos run, which records the errors of its tasks, because an offload retries silently.
 
 import type { TaskOutcome } from '../../src/main/offload/pool-job.js';
 import { WorkerPool } from '../../src/main/offload/worker-pool.js';

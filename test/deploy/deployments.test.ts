@@ -1,5 +1,5 @@
-// An agent, built by what is installed here and run: all rows of docs/deploying.md that need nothing else. The result of
-// each equals that of the package as it is installed; `npm run check:deploy` has the others.
+// Runs the rows of docs/deploying.md that need only this repository's tools, each checked against the unbundled package. `npm run
+// check:deploy` runs the rest.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

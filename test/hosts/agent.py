@@ -1,6 +1,6 @@
-"""An agent of a few lines over one of the official SDKs of Python, as people write them: agent.py SDK FILE PROMPT
+"""A minimal agent on one of the official Python SDKs, as people write them: agent.py SDK FILE PROMPT
 
-Keeps its history in a file, and prints the last answer. The provider is at MODEL_URL.
+Keeps its history in a file and prints the last answer. MODEL_URL is the provider's address.
 """
 
 import json

@@ -1,6 +1,6 @@
-// What a scripted model does in a host: a chore of more than 60 tool calls in a workspace with sources that are wrong, done by
-// the host's own tools, which really run. Files, outputs and words are those of recorded agents. It answers by what it is sent, so
-// that text which is gone costs it another read.
+// The chore of a scripted model in a host: more than 60 tool calls in a workspace with faulty sources, run by the host's
+// real tools. Files, outputs and texts come from recorded agents. The model answers from what it is sent, so text that is
+// missing costs it another read.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,17 +11,17 @@ import type { IncomingRequest, ScriptedStep } from '../../examples/support/scrip
 import { spreadTexts } from './recorded-texts.js';
 import type { RecordedTexts } from './recorded-texts.js';
 
-/** A call of one of a host's tools. */
+/** A call of a host's tool. */
 export type HostToolCall = NonNullable<ScriptedStep['toolCalls']>[number];
 
-/** How a host's tools are called. Files are relative to the workspace. */
+/** How to call a host's tools. Paths are relative to the workspace. */
 export interface HostTools {
   readonly read: (file: string) => HostToolCall;
   readonly edit: (file: string, before: string, after: string) => HostToolCall;
   readonly run: (command: string) => HostToolCall;
 }
 
-/** What is done next: a call of a tool, calls in parallel, or a word to the user. */
+/** The next action: tool calls, possibly parallel, or a message to the user. */
 type Deed =
   | { readonly kind: 'read'; readonly files: readonly string[] }
   | {
@@ -33,18 +33,18 @@ type Deed =
   | { readonly kind: 'run'; readonly command: string }
   | { readonly kind: 'say' };
 
-/** How much is to be done. */
+/** The size of a chore. */
 export interface Chore {
   readonly areas: number;
-  /** What the user says at a start of the host, and after how many areas the model ends the turn. */
+  /** The user's prompt at each start of the host, and the number of areas after which the model ends the turn. */
   readonly prompts: readonly (readonly [areas: number, prompt: string])[];
 }
 
 /**
  * Returns the chore of a session.
  *
- * @param isLong of 73 calls; else of 19, for what does not depend on a session's length
- * @param goesOn whether the host is started anew in the middle
+ * @param isLong 73 calls; otherwise 19, for what does not depend on the length of a session
+ * @param goesOn whether the host is restarted half-way
  */
 export function choreOf(isLong: boolean, goesOn: boolean): Chore {
   const [areas, before] = isLong ? [12, 6] : [3, 2];
@@ -66,7 +66,7 @@ const sourceOf = (area: number): string => `src/${nameOf(area)}.mjs`;
 const pageOf = (area: number): string => `docs/${nameOf(area)}.md`;
 const lineOf = (area: number, limit: number): string => `export const LIMIT_${area} = ${limit};`;
 
-/** Writes the workspace, with files and outputs that were recorded. */
+/** Writes the workspace, with recorded files and outputs. */
 export function writeWorkspace(folder: string, chore: Chore, recorded: RecordedTexts): void {
   for (const part of ['src', 'docs']) mkdirSync(join(folder, part), { recursive: true });
   const texts = spreadTexts(recorded.read, chore.areas * 2);
@@ -79,13 +79,13 @@ export function writeWorkspace(folder: string, chore: Chore, recorded: RecordedT
   writeFileSync(join(folder, 'check.mjs'), checkText(chore.areas, outputs));
 }
 
-/** What the workspace holds. */
+/** A digest of the workspace. */
 export function workspaceDigest(folder: string, { areas }: Chore): string {
   const files = Array.from({ length: areas }, (_, at) => join(folder, sourceOf(at + 1)));
   return digestOf(files.map((file) => readFileSync(file, 'utf8')));
 }
 
-/** What it holds once all is done. */
+/** The digest of a finished workspace. */
 export function finishedDigest(chore: Chore, recorded: RecordedTexts): string {
   const sources = sourcesOf(chore, recorded);
   return digestOf(
@@ -93,7 +93,7 @@ export function finishedDigest(chore: Chore, recorded: RecordedTexts): string {
   );
 }
 
-/** The model's last word, when it was sent the last check's output. */
+/** The model's final answer, if it was sent the output of the last check. */
 export function finalAnswer(digest: string): string {
   return `The last check says: CHECK PASSED ${digest.slice(0, 16)}`;
 }
@@ -114,22 +114,22 @@ function digestOf(sources: readonly string[]): string {
   return hash.digest('hex');
 }
 
-/** When a model thinks: `at times` is where its turn begins, as it has to with a budget, and now and then. */
+/** When a model thinks. `at times`: at the start of its turns, which a thinking budget requires, and occasionally. */
 export type Thinking = 'always' | 'at times' | 'never';
 
-/** What Claude Code says of an edit of a file that was read before it summarized its history. */
+/** Claude Code's message for an edit of a file that was last read before it summarized its history. */
 const IS_UNREAD = 'File has not been read yet';
 
-/** The model of one run. */
+/** The model of one session. */
 export class ChoreModel {
   readonly #tools: HostTools;
   readonly #thinking: Thinking;
   readonly #deeds: readonly Deed[];
   readonly #words: readonly string[];
   #next = 0;
-  /** Tool calls that it has made. */
+  /** Tool calls made. */
   calls = 0;
-  /** Reads that it has made once more, for what it was about to edit was gone. */
+  /** Reads repeated because the text to edit was gone. */
   rereads = 0;
 
   constructor(tools: HostTools, thinking: Thinking, chore: Chore, recorded: RecordedTexts) {
@@ -139,7 +139,7 @@ export class ChoreModel {
     this.#thinking = thinking;
   }
 
-  /** What it answers to a request that has tools. */
+  /** Answers a request that has tools. */
   answer({ body }: IncomingRequest): ScriptedStep {
     const former = this.#deeds[this.#next - 1];
     const last = JSON.stringify(asArray(body['messages']).slice(-1));
@@ -200,10 +200,10 @@ function allDeeds({ areas, prompts }: Chore): readonly Deed[] {
   return [...deeds, { kind: 'run', command: 'node check.mjs all' }, { kind: 'say' }];
 }
 
-/** A check that fails, the one that passes, and what is looked at after it. */
+/** A failing check, a passing one, and the command after it. */
 const OUTPUTS_OF_AREA = 3;
 
-/** Checks one area, or all of them; the one line that counts comes last. */
+/** Checks one area or all; the significant line comes last. */
 const checkText = (
   count: number,
   outputs: readonly string[],

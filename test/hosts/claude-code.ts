@@ -1,11 +1,11 @@
-// Claude Code, as a client in the check of hosts. No hook of it sees the history: it plays through the gateway.
+// Claude Code as a client of the host check. None of its hooks sees the history, so it goes through the gateway.
 
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Client } from './client.js';
 
-/** It fills this one, and summarizes: its own prompt and tools are half of it. */
+/** Small enough to fill and trigger summaries: its own prompt and tools take half of it. */
 const SMALL_WINDOW = 50_000;
 
 export const claudeCode: Client = {
@@ -48,7 +48,7 @@ export const claudeCode: Client = {
   run({ installed, url, contextWindow, model = 'claude-sonnet-4-5' }, prompt, goesOn) {
     const build = `claude-code-${process.platform}-${process.arch}`;
     const command = join(installed, 'node_modules/@anthropic-ai', build, 'claude');
-    // What npm unpacks without running scripts is not executable.
+    // npm without scripts leaves the binary not executable.
     chmodSync(command, 0o755);
     const goOn = goesOn ? ['--continue'] : [];
     return {
@@ -62,7 +62,7 @@ export const claudeCode: Client = {
         ANTHROPIC_API_KEY: 'made-up',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         DISABLE_AUTOUPDATER: '1',
-        // It takes no smaller window than this one, but summarizes at any share of what that leaves for input.
+        // Its smallest window setting, of which it can summarize at any share of the input limit.
         ...(contextWindow === SMALL_WINDOW && {
           CLAUDE_CODE_AUTO_COMPACT_WINDOW: '100000',
           CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: String((contextWindow / 80_000) * 100),

@@ -1,37 +1,40 @@
-// What a real client is to the check of hosts: how it is installed, configured and started. Starts nothing.
+// The host check's interface to a real client: how to install, configure and start it. Starts nothing.
 
 import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import type { HostTools } from './chore.js';
 
 /** One session of a client. */
 export interface ClientPlay {
-  /** How ctxfold comes in. */
+  /** How ctxfold is integrated. */
   readonly way: 'plugin' | 'gateway' | 'none';
   readonly api: ProviderApi;
-  /** @default what the client has for `scripted`, or its usual one */
+  /** @default the client's name for `scripted`, or its usual model */
   readonly model?: string;
-  /** Of a chore with more than 60 calls @default false */
+  /** Whether the chore has more than 60 calls. @default false */
   readonly isLong?: boolean;
-  /** What the client takes for its model's window, in tokens @default 200,000, which no chore fills */
+  /** The client's setting for the model's window, in tokens. @default 200,000, which no chore fills */
   readonly window?: number;
-  /** Whether the client is to summarize its history itself; through the gateway, it sees no refusal for the length @default 'never' */
+  /**
+   * Whether the client should summarize its history itself. Through the gateway it never sees a refusal for length. @default
+   * 'never'
+   */
   readonly ownCompaction?: 'never' | 'once or more' | 'after a refusal';
 }
 
-/** What one session is played with. */
+/** The environment of one session. */
 export interface ClientSetup {
   /** The folder with the installed client's `node_modules`. */
   readonly installed: string;
-  /** A Node that the client runs on. */
+  /** A Node that the client supports. */
   readonly node: string;
-  /** Its home, empty at first. */
+  /** Its home directory, initially empty. */
   readonly home: string;
   readonly workspace: string;
   readonly way: ClientPlay['way'];
-  /** Of the provider, or of a gateway to it, without a path. */
+  /** URL of the provider or of a gateway to it, without a path. */
   readonly url: string;
   readonly api: ProviderApi;
-  /** The folder of ctxfold as a package, where its plugin is to be used. */
+  /** The folder of the ctxfold package, if its plugin is to be used. */
   readonly plugin: string | undefined;
   readonly contextWindow: number;
   readonly model: string | undefined;
@@ -50,16 +53,16 @@ export interface Client {
   readonly tools: HostTools;
   /** Whether its model reasons. */
   readonly thinks: boolean;
-  /** Whether it can be started anew within a session. */
+  /** Whether it can be restarted within a session. */
   readonly goesOn: boolean;
-  /** Whether it ends with 1 when the provider has refused a request, though it has gone on from there; without ctxfold, too. */
+  /** Whether it exits with 1 after a refused request even though it recovered, also without ctxfold. */
   readonly failsAfterRefusal?: boolean;
-  /** Whether its tools take absolute paths only. @default false */
+  /** Whether its tools only take absolute paths. @default false */
   readonly takesWholePaths?: boolean;
-  /** Its sessions, the weightiest first. */
+  /** Its sessions, the most important first. */
   readonly plays: readonly ClientPlay[];
   /** Writes its configuration. */
   configure(setup: ClientSetup): void;
-  /** Runs one prompt to its end; `goesOn` with the session of the last one. */
+  /** Runs one prompt to its end; `goesOn` resumes the previous session. */
   run(setup: ClientSetup, prompt: string, goesOn: boolean): ClientCommand;
 }

@@ -1,4 +1,4 @@
-// Cline, as a client in the check of hosts. It plays through the gateway.
+// Cline as a client of the host check, through the gateway.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ export const cline: Client = {
   },
   run({ installed }, prompt) {
     const command = join(installed, 'node_modules/.bin/cline');
-    // It would leave a daemon behind.
+    // Otherwise it would leave a daemon behind.
     const env = { CLINE_SESSION_BACKEND_MODE: 'local' };
     return { command, args: ['-P', 'openai-compatible', prompt], env };
   },

@@ -1,11 +1,11 @@
-// Codex, as a client in the check of hosts. No hook of it sees the history: it plays through the gateway alone.
+// Codex as a client of the host check. None of its hooks sees the history, so it goes through the gateway only.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Client } from './client.js';
 
-/** It fills this one, and summarizes. */
+/** Small enough to fill and trigger summaries. */
 const SMALL_WINDOW = 40_000;
 
 export const codex: Client = {
@@ -35,8 +35,8 @@ export const codex: Client = {
     const folder = join(home, '.codex');
     mkdirSync(folder, { recursive: true });
     const lines = ['model = "scripted"', `model_context_window = ${contextWindow}`];
-    // Its own provider, which it asks for a WebSocket first: the gateway has to have it go on over HTTP. There it would have
-    // the provider compact, which the scripted one does not do.
+    // With its built-in provider it tries a WebSocket first, and the gateway must make it fall back to HTTP. Not with a
+    // small window, where it would use the provider's compaction, which the scripted one lacks.
     if (way === 'gateway' && contextWindow > SMALL_WINDOW) {
       lines.push(`openai_base_url = "${url}/v1"`, '[analytics]', 'enabled = false');
       writeFileSync(join(folder, 'auth.json'), JSON.stringify({ OPENAI_API_KEY: 'made-up' }));

@@ -1,4 +1,4 @@
-// Continue's command line, as a client in the check of hosts. It plays through the gateway.
+// Continue's command line as a client of the host check, through the gateway.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// GitHub's Copilot CLI with a provider of the user's own, as a client in the check of hosts. It plays through the gateway.
+// GitHub's Copilot CLI with a custom provider, as a client of the host check, through the gateway.
 
 import { join } from 'node:path';
 
@@ -36,7 +36,7 @@ export const copilot: Client = {
     run: (command) => ({ name: 'bash', input: { command, description: 'Looks further.' } }),
   },
   configure() {
-    // Its provider is told by the environment.
+    // The provider is set in the environment.
   },
   run({ installed, node, url, api, contextWindow }, prompt, goesOn) {
     const cli = join(installed, 'node_modules/.bin/copilot');

@@ -1,10 +1,10 @@
-// A gateway of the package between a client and the provider of the check, in a process of its own.
+// Runs the package's gateway between a client and the scripted provider, in a separate process.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 
-/** A gateway that listens. */
+/** A running gateway. */
 export interface RunningGateway {
   /** Without a path. */
   readonly url: string;
@@ -13,7 +13,7 @@ export interface RunningGateway {
 
 const URL_IN_LINE = /http:\/\/127\.0\.0\.1:\d+/;
 
-/** Starts one that compacts, and sends all that comes to the provider at `url`. */
+/** Starts a compacting gateway with the provider at `url` as upstream. */
 export async function startGateway(
   packageFolder: string,
   url: string,
@@ -33,7 +33,7 @@ export async function startGateway(
   for await (const line of createInterface(child.stderr)) {
     const [found] = URL_IN_LINE.exec(line) ?? [];
     if (found === undefined) continue;
-    // What it says from here on is read by nobody, and has to go somewhere all the same.
+    // Drain further output, which would otherwise fill the pipe.
     child.stderr.resume();
     const close = (): Promise<void> => {
       child.kill('SIGTERM');

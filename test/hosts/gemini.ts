@@ -1,4 +1,4 @@
-// Gemini CLI, as a client in the check of hosts. Its hooks see texts alone: it plays through the gateway.
+// Gemini CLI as a client of the host check. Its hooks only see texts, so it goes through the gateway.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import type { Client } from './client.js';
 export const gemini: Client = {
   name: 'gemini',
   thinks: false,
-  // As it takes a session up again, 0.61 sends each result twice, which its API refuses with ctxfold and without. So there is one turn
-  // of the user's, and it summarizes only what stands before the last one.
+  // When 0.61 resumes a session, it sends each result twice, which its API refuses with and without ctxfold. So there is
+  // only one user turn, and it summarizes only what comes before the last one.
   goesOn: false,
   plays: [
     { way: 'gateway', api: 'gemini', isLong: true },
@@ -34,7 +34,7 @@ export const gemini: Client = {
       JSON.stringify({
         security: { auth: { selectedType: 'gemini-api-key' } },
         privacy: { usageStatisticsEnabled: false },
-        // It asks a model in JSON whether the agent goes round in circles, which is none of the check's business.
+        // Loop detection would ask a model for JSON, which is beside the point here.
         model: { disableLoopDetection: true },
         general: { disableAutoUpdate: true, disableUpdateNag: true },
       }),

@@ -1,4 +1,4 @@
-// Grok CLI, as a client in the check of hosts. It plays through the gateway.
+// Grok CLI as a client of the host check, through the gateway.
 
 import { join } from 'node:path';
 
@@ -21,7 +21,7 @@ export const grok: Client = {
     run: (command) => ({ name: 'bash', input: { command } }),
   },
   configure() {
-    // All of it is said on the command line.
+    // The command line sets everything.
   },
   run({ installed, node, url }, prompt) {
     const cli = join(installed, 'node_modules/.bin/grok');

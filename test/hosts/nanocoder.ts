@@ -1,4 +1,4 @@
-// Nanocoder, as a client in the check of hosts. It plays through the gateway.
+// Nanocoder as a client of the host check, through the gateway.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

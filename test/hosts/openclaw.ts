@@ -1,4 +1,4 @@
-// OpenClaw, as a client in the check of hosts.
+// OpenClaw as a client of the host check.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import type { Client } from './client.js';
 
-/** OpenClaw's names of the APIs, and the path that its base URL ends with. */
+/** OpenClaw's names of the APIs, and the path of their base URLs. */
 const APIS: Readonly<Record<ProviderApi, readonly [api: string, path: string]>> = {
   'openai-chat': ['openai-completions', '/v1'],
   'openai-responses': ['openai-responses', '/v1'],

@@ -1,4 +1,4 @@
-// OpenCode, and Kilo, which is built from it and loads the same plugin, as clients in the check of hosts.
+// OpenCode, and its fork Kilo, which loads the same plugin, as clients of the host check.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import type { Client } from './client.js';
 
-/** The provider of each API: its id, the package that OpenCode brings along, and the path that its base URL ends with. */
+/** The provider for each API: its id, the package bundled with OpenCode, and the path of its base URL. */
 const PROVIDERS: Readonly<Record<ProviderApi, readonly [id: string, npm: string, path: string]>> = {
   'openai-chat': ['loopback', '@ai-sdk/openai-compatible', '/v1'],
   'openai-responses': ['openai', '@ai-sdk/openai', '/v1'],
@@ -14,12 +14,12 @@ const PROVIDERS: Readonly<Record<ProviderApi, readonly [id: string, npm: string,
   gemini: ['google', '@ai-sdk/google', '/v1beta'],
 };
 
-/** What Kilo calls otherwise. */
+/** Names that differ in Kilo. */
 interface Names {
   readonly name: string;
-  /** The package of the program, without the platform. */
+  /** The program's package, without the platform suffix. */
   readonly program: string;
-  /** The package of the plugin port. */
+  /** The package of the plugin interface. */
   readonly port: string;
 }
 
@@ -40,7 +40,7 @@ const clientOf = ({ name, program, port }: Names, plays: Client['plays']): Clien
   configure({ home, url, api, contextWindow, plugin }) {
     const folder = join(home, '.config', name);
     mkdirSync(folder, { recursive: true });
-    // It wants a package of its own from the registry, and would wait for it at each start: it looks for no more than this.
+    // At each start it would install its plugin package from the registry and wait for it. These files make it skip that.
     mkdirSync(join(folder, 'node_modules'));
     const dependencies = { [port]: '*' };
     const lock = { lockfileVersion: 3, packages: { '': { dependencies } } };

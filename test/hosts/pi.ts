@@ -1,4 +1,4 @@
-// pi, as a client in the check of hosts.
+// pi as a client of the host check.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import type { Client } from './client.js';
 
-/** pi's names of the APIs, and the path that its base URL ends with. */
+/** pi's names of the APIs, and the path of their base URLs. */
 const APIS: Readonly<Record<ProviderApi, readonly [api: string, path: string]>> = {
   'openai-chat': ['openai-completions', '/v1'],
   'openai-responses': ['openai-responses', '/v1'],
@@ -59,7 +59,7 @@ export const pi: Client = {
       JSON.stringify({ providers: { loopback: provider } }),
     );
     const packages = plugin === undefined ? [] : [plugin];
-    // By default pi keeps more than a compacted session holds, and then has nothing to summarize after a refusal.
+    // By default pi keeps more than a compacted session contains, and has nothing to summarize after a refusal.
     const compaction = plugin === undefined ? {} : { keepRecentTokens: 8_000 };
     writeFileSync(join(folder, 'settings.json'), JSON.stringify({ packages, compaction }));
   },

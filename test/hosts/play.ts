@@ -1,5 +1,5 @@
-// Plays one session of a real client against a provider on the loopback interface that judges each request: two processes,
-// the second of which goes on where the first has ended. Reaches nothing but that provider.
+// Plays one session of a real client against a loopback provider that validates each request: two processes, the second of
+// which resumes the first one's session. Connects to nothing but that provider.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -21,32 +21,32 @@ import type { RecordedTexts } from './recorded-texts.js';
 import { isAgentRequest, measureRequests, SUMMARY_MARK } from './requests.js';
 import type { RequestFigures } from './requests.js';
 
-/** What all sessions of a client have in common. */
+/** Shared by all sessions of a client. */
 export interface Stage extends Pick<ClientSetup, 'installed' | 'node'> {
-  /** The folder of ctxfold as a package. */
+  /** The folder of the ctxfold package. */
   readonly package: string;
-  /** What the chore's files, outputs and words are. */
+  /** The source of the chore's files, outputs and texts. */
   readonly recorded: RecordedTexts;
 }
 
-/** What one session came to. */
+/** The result of one session. */
 export interface Played extends RequestFigures {
   readonly calls: number;
   readonly rereads: number;
-  /** How often the client has summarized its history. */
+  /** How often the client summarized its history. */
   readonly ownCompactions: number;
-  /** The last word of the model, and what the workspace holds. */
+  /** The model's final answer, and the digest of the workspace. */
   readonly answer: string;
   readonly digest: string;
   readonly seconds: number;
-  /** What the provider refused, and what the client complained of. */
+  /** Messages of the provider's refusals and of client failures. */
   readonly complaints: readonly string[];
 }
 
-/** Tokens that the model accepts. */
+/** The model's window in tokens. */
 const WINDOW = 200_000;
 
-/** Plays a session, in `limitMs` milliseconds at most. */
+/** Plays a session within `limitMs` milliseconds. */
 export async function playSession(
   client: Client,
   play: ClientPlay,
@@ -67,7 +67,7 @@ export async function playSession(
   const provider = await startScriptedProvider({
     script: (request) => judge.answer(request),
     check: (request) => judge.refusal(request),
-    // Gemini's own API gives none, and Gemini CLI goes wrong with them when it takes a session up again.
+    // Gemini's own API has no ids, and with them Gemini CLI fails to resume a session.
     callIds: play.api !== 'gemini',
   });
   const gateway =
@@ -117,19 +117,19 @@ function toolsIn(workspace: string, { tools, takesWholePaths = false }: Client):
   };
 }
 
-/** A client that summarizes its history may begin what it keeps with any step of a turn. */
+/** After a client has summarized, its history may start with any step of a turn, so that every step needs thinking. */
 function thinkingOf({ thinks }: Client, { ownCompaction }: ClientPlay): Thinking {
   if (!thinks) return 'never';
   return ownCompaction === undefined ? 'at times' : 'always';
 }
 
-/** The provider's side of a session: its rules, its model, and what a client has its history summarized to. */
+/** The provider's side of a session: its rules, its model, and the summaries that it writes for the client. */
 class Judge {
   readonly complaints: string[] = [];
-  /** To a model that binds its reasoning to what was sent before. */
+  /** Requests so far, for models that bind reasoning to its prefix. */
   readonly #sent: (readonly Turn[])[] = [];
   readonly #model: ChoreModel;
-  /** Where the provider is to find a request too long, once; calls of tools are counted. */
+  /** After this many tool calls, the provider once refuses a request as too long. */
   readonly #refusesAtCall: number;
   readonly #answers: string[] = [];
   readonly #summaries: string[] = [];
@@ -143,7 +143,7 @@ class Judge {
   }
 
   refusal(request: IncomingRequest): string | undefined {
-    // Side calls never pass through ctxfold, and clients cut their histories for them.
+    // Side calls bypass ctxfold, and clients truncate their histories for them.
     if (!isAgentRequest(request)) return undefined;
     const isBound = bindsReasoning(asText(request.body['model']));
     const [breach] = findBreaches(request, isBound ? { sent: this.#sent } : {});
@@ -184,10 +184,10 @@ class Judge {
   }
 }
 
-/** After the restart, and late enough that there is something to summarize. */
+/** After the restart, and late enough to have something to summarize. */
 const CALLS_OF_AREA_BEFORE_REFUSAL = 4.5;
 
-/** Resolves to what the client said when it ended otherwise than well. */
+/** Resolves to the client's output if it ended with an error. */
 async function run(
   { command, args, env = {} }: ClientCommand,
   { home, workspace }: ClientSetup,
@@ -197,9 +197,9 @@ async function run(
   const child = spawn(command, args, {
     cwd: workspace,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // In a group of its own: clients start further processes, which hold on to its output.
+    // In its own process group, because clients start child processes that keep its output open.
     detached: true,
-    // Nothing of the caller's: neither keys nor proxies.
+    // Without the caller's keys and proxies.
     env: {
       PATH: process.env['PATH'],
       HOME: home,

@@ -1,4 +1,4 @@
-// Agents over the official SDKs of Python, through the gateway.
+// Agents on the official Python SDKs, through the gateway.
 
 import { join, resolve } from 'node:path';
 
@@ -24,7 +24,7 @@ export const python: Client = {
     run: (command) => ({ name: 'run_command', input: { command } }),
   },
   configure() {
-    // Nothing is configured but the address of the provider.
+    // Only the provider's address is configured.
   },
   run({ installed, home, url, api }, prompt) {
     return {

@@ -1,4 +1,4 @@
-// Qwen Code, as a client in the check of hosts. It plays through the gateway.
+// Qwen Code as a client of the host check, through the gateway.
 
 import { join } from 'node:path';
 
@@ -25,7 +25,7 @@ export const qwen: Client = {
     }),
   },
   configure() {
-    // Its provider is told by the environment.
+    // The provider is set in the environment.
   },
   run({ installed, node, url }, prompt, goesOn) {
     const cli = join(installed, 'node_modules/.bin/qwen');

@@ -1,4 +1,4 @@
-// What recorded agents were told and said: the chore's files, outputs and words are texts of theirs.
+// Texts of recorded agents, for the chore's files, outputs and messages.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,21 +7,21 @@ import { readTranscript } from '../../src/main/formats/read-transcript.js';
 import type { ContentBlock } from '../../src/shared/content.js';
 import { payloadText } from '../../src/shared/tokens/content-text.js';
 
-/** Texts of recorded sessions, by what they are, each once and in the order of their lengths. */
+/** Distinct texts of recorded sessions by kind, sorted by length. */
 export interface RecordedTexts {
-  /** What reading a file gave, without the numbers of its lines. */
+  /** Contents of files, without line numbers. */
   readonly read: readonly string[];
-  /** What a command printed. */
+  /** Outputs of commands. */
   readonly run: readonly string[];
-  /** What the model said beside a call. */
+  /** The model's text next to a call. */
   readonly said: readonly string[];
 }
 
 const READ = /^(read|open|view)/i;
 const RUN = /bash|shell|exec|command|^ls$|^python$/i;
-/** Shorter ones are of single subjects. */
+/** Recordings with fewer results cover single topics. */
 const LEAST_RESULTS = 10;
-/** Before a line of a file; hosts put their own. */
+/** The line number before a line of a file; hosts add their own. */
 const LINE_NUMBER = /^ *\d+(?:→|\t|: ?)/gm;
 
 /** Reads the recorded sessions of a folder. */
@@ -48,8 +48,7 @@ export async function recordedTexts(folder: string): Promise<RecordedTexts> {
 }
 
 /**
- * Returns `count` texts whose lengths are spread as those of the given ones are, in an order that looks random and is the same
- * each time.
+ * Returns `count` texts with the same distribution of lengths, in a deterministic order that looks random.
  *
  * @param sorted by length, at least one
  */
@@ -58,7 +57,7 @@ export function spreadTexts(sorted: readonly string[], count: number): readonly 
     { length: count },
     (_, at) => sorted[Math.floor(((at + 0.5) / count) * sorted.length)] ?? '',
   );
-  // A step that has no divisor in common with the count visits each once.
+  // A step that is coprime to the count visits each text once.
   const step = [0.618, 0.7, 0.3]
     .map((part) => Math.max(1, Math.round(count * part)))
     .find((each) => divisor(each, count) === 1);

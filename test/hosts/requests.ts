@@ -1,4 +1,4 @@
-// What the requests of a host's session come to: how much was sent, and how often one did not begin as the one before did.
+// The figures of a host session's requests: how much was sent, and how often a request did not start like the previous one.
 
 import type { AnsweredRequest } from '../../examples/support/scripted-provider.js';
 import { asArray, asRecord } from '../../src/shared/json.js';
@@ -6,25 +6,28 @@ import { asArray, asRecord } from '../../src/shared/json.js';
 /** The figures of one session. */
 export interface RequestFigures {
   readonly requests: number;
-  /** Refused by the provider's rules. */
+  /** Requests refused by the provider's rules. */
   readonly refused: number;
-  /** Characters of all bodies, over 4. */
+  /** Characters of all bodies, divided by 4. */
   readonly inputTokens: number;
-  /** Input tokens at the usual price of a cache: what a request repeats of the one before at a tenth, all else at the full price. */
+  /** Input tokens at usual cache prices: what a request repeats of the previous one costs a tenth. */
   readonly pricedTokens: number;
-  /** Of the largest of them. */
+  /** Tokens of the largest request. */
   readonly largestTokens: number;
-  /** Requests that began otherwise than the one before. */
+  /** Requests that did not start like the previous one. */
   readonly rewrites: number;
-  /** Those of them whose common part was no smaller for it: no edit tells why. */
+  /** Rewrites that did not shorten the common part, so that no edit explains them. */
   readonly unexplainedRewrites: number;
 }
 
-/** What Claude Code and Copilot have their history summarized with, in a request that is otherwise like the one before. */
+/**
+ * The instruction with which Claude Code and Copilot request a summary, in a request that is otherwise like the previous
+ * one.
+ */
 const SUMMARIZES =
   /Respond with TEXT ONLY\. Do NOT call any tools|create a detailed summary of the conversation so far/;
 
-/** Whether a request is one of the agent's: titles and such come without tools. */
+/** Whether a request is the agent's own. Requests for titles and the like have no tools. */
 export function isAgentRequest({ body }: Pick<AnsweredRequest, 'body'>): boolean {
   const last = JSON.stringify(asArray(body['messages']).slice(-1));
   return asArray(body['tools']).length > 0 && !SUMMARIZES.test(last);
@@ -54,14 +57,17 @@ function firstOther(before: readonly string[], now: readonly string[]): number {
   return before.findIndex((message, at) => message !== now[at]);
 }
 
-/** The share of a request's messages that a cache holds of the one before. */
+/** The share of a request that the cache has from the previous one. */
 function readShare(before: readonly string[], now: readonly string[]): number {
   const first = firstOther(before, now);
   const kept = now.slice(0, first === -1 ? before.length : first);
   return lengthOf(kept) / Math.max(1, lengthOf(now));
 }
 
-/** Whether nothing was rewritten, the client has summarized its history, or what is there of what was is shorter for it. */
+/**
+ * Whether nothing was rewritten, the client summarized its history, or what remains of the previous request has become
+ * shorter.
+ */
 function isExplained(before: readonly string[], now: readonly string[]): boolean {
   const first = firstOther(before, now);
   if (first === -1 || now[first]?.includes(SUMMARY_MARK) === true) return true;
@@ -76,13 +82,16 @@ function lengthOf(messages: readonly string[]): number {
   return messages.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** In what the scripted model summarizes a client's history to. */
+/** Part of every summary by the scripted model. */
 export const SUMMARY_MARK = 'state_snapshot';
 
-/** What OpenClaw appends to each request, and leaves out of the next. */
+/** Part of a message that OpenClaw appends to each request and omits from the next. */
 const PASSING = 'BEGIN_OPENCLAW_INTERNAL_CONTEXT';
 
-/** The messages without the marks of a cache, which move, without what is there for one call, and without what is `null`, which hosts leave out later. */
+/**
+ * The messages without cache marks, which move, without content for one call only, and without `null` fields, which hosts
+ * omit later.
+ */
 function messagesOf(body: AnsweredRequest['body']): readonly string[] {
   const messages = body['messages'] ?? body['input'] ?? body['contents'];
   return asArray(messages)
@@ -90,7 +99,7 @@ function messagesOf(body: AnsweredRequest['body']): readonly string[] {
     .filter((message) => !message.includes(PASSING));
 }
 
-/** What Codex tells its own provider of each item beside what a model reads. */
+/** Codex's metadata of items for its own provider, which no model reads. */
 const METADATA = 'internal_chat_message_metadata_passthrough';
 
 function withoutMetadata(key: string, value: unknown): unknown {

@@ -1,5 +1,5 @@
-// The check of one host, inside of a network namespace that leads nowhere: plays its client's sessions, two at a time, and prints a
-// line of JSON for each. Refuses to run where there is a way out. Started by scripts/check-hosts.js.
+// Checks one host, inside a network namespace without a route out: plays its client's sessions, two at a time, and prints a
+// line of JSON for each. Refuses to run if there is a route. Started by scripts/check-hosts.js.
 
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
@@ -30,14 +30,14 @@ const CLIENTS: readonly Client[] = [
   ...[copilot, cline, qwen, continueCli, grok, nanocoder],
 ];
 
-/** What is to be true of each session. */
+/** Checks the result of a session. */
 function faultsOf(played: Played, play: ClientPlay, { goesOn }: Client): readonly string[] {
   const chore = choreOf(play.isLong === true, goesOn);
   const digest = finishedDigest(chore, recorded);
   const { ownCompaction = 'never' } = play;
   const { window = Infinity } = play;
   const refusals = ownCompaction === 'after a refusal' ? 1 : 0;
-  // The gateway mends the refusal before the client sees it.
+  // The gateway recovers from the refusal before the client sees it.
   const isMended = refusals > 0 && play.way === 'gateway';
   const summarizes = ownCompaction !== 'never' && !isMended;
   const faults: readonly (readonly [boolean, string])[] = [
@@ -49,10 +49,10 @@ function faultsOf(played: Played, play: ClientPlay, { goesOn }: Client): readonl
       ownCompaction === 'never' && played.largestTokens > window,
       `${played.largestTokens} tokens for a window of ${window}`,
     ],
-    [played.digest !== digest, 'left other files'],
+    [played.digest !== digest, 'left the workspace in another state'],
     [
       play.way !== 'none' && played.unexplainedRewrites > 0,
-      `${played.unexplainedRewrites} rewrites that no edit tells`,
+      `${played.unexplainedRewrites} rewrites that no edit explains`,
     ],
     [
       played.ownCompactions > 0 !== summarizes,
@@ -66,7 +66,7 @@ function assertNoWayOut(): void {
   const routes = readFileSync('/proc/net/route', 'utf8').trim().split('\n').slice(1);
   const outer = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
   if (routes.length > 0 || outer.length > 0) {
-    throw new Error('Clients are started in a network namespace without routes only.');
+    throw new Error('Clients must run in a network namespace without routes.');
   }
 }
 
@@ -92,7 +92,7 @@ const waiting = client.plays
   .slice(0, values.quick ? 2 : undefined)
   .filter((play) => JSON.stringify(play).includes(values.match));
 
-/** Of the time of all: less is too little for a session on a machine that does other things as well. */
+/** The share of the total time that must be left to start another session, with a margin for busy machines. */
 const LEAST_LEFT = 0.45;
 
 async function playOn(of: Client): Promise<void> {
@@ -101,7 +101,7 @@ async function playOn(of: Client): Promise<void> {
     if (leftMs < limitMs * LEAST_LEFT)
       process.stdout.write(`${JSON.stringify({ ...play, isLeftOut: true })}\n`);
     else {
-      // If one throws, the other still closes its servers.
+      // If one fails, the other must still close its servers.
       const told = await playSession(of, play, stage, leftMs).then(
         (played) => ({ ...played, faults: faultsOf(played, play, of) }),
         (thrown: unknown) => ({ faults: [asError(thrown).message] }),

@@ -1,4 +1,4 @@
-// The built command on the fixtures. `npm run build` comes first.
+// The built command on the fixtures. Requires `npm run build`.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ describe('ctxfold analyze', () => {
     expect({ code: analyzed.code, stderr: analyzed.stderr }).toEqual({ code: 0, stderr: '' });
     const { sessions, totals } = JSON.parse(analyzed.stdout) as Report;
     const { end } = JSON.parse(replayed.stdout) as { readonly end: Figures };
-    // A session prunes with what it has seen so far, an analysis with all of it: what is left may differ.
+    // A session prunes with what it has seen so far, an analysis with everything, so the rest may differ.
     expect(sessions.map(({ tokens }) => tokens.without)).toEqual([end.tokens.without]);
     expect(sum(totals.categories)).toBe(end.tokens.without);
   });

@@ -28,10 +28,10 @@ const REQUEST = {
   signal: new AbortController().signal,
 };
 
-/** For a machine that is busy: a worker or a server that answers late is not the one that is missing. */
+/** For busy machines: a slow worker or server must not count as missing. */
 const PATIENT = { takenWithinMs: 60_000 };
 
-/** One that nobody is to ask. */
+/** A summarizer that must not be called. */
 const NEVER: Summarizer = {
   contextLimit: 128_000,
   generate: () => Promise.reject(new Error('This process was asked.')),
@@ -61,7 +61,7 @@ describe.skipIf(!isThere)(
       await server.stop();
     });
 
-    /** A queue of its own, with workers that have this summarizer. */
+    /** A fresh queue with workers that use this summarizer. */
     function open(summarizer?: Summarizer, count: number = 1) {
       const store = redisStore(client, { prefix: `s${(name += 1)}:`, deadlineMs: 60_000 });
       queue = new Queue(`q${name}`, { connection: client });
@@ -79,7 +79,7 @@ describe.skipIf(!isThere)(
       return { store, queue };
     }
 
-    /** All that a store of `open` holds. */
+    /** The contents of a store that `open` made. */
     async function textsIn(store: number): Promise<string> {
       const keys = await client.keys(`s${store}:*`);
       return JSON.stringify(await Promise.all(keys.map((key) => client.hgetall(key))));
@@ -159,13 +159,13 @@ describe.skipIf(!isThere)(
       const answers = await Promise.all(asked);
       expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(['once']));
       expect(model.requests).toHaveLength(1);
-      // Whoever comes later has the answer at once.
+      // Later callers get the stored answer at once.
       const later = queuedSummarizer(NEVER, { ...PATIENT, queue, store });
       expect((await later.generate({ ...REQUEST, id: 'a'.repeat(64) })).text).toBe('once');
       expect(model.requests).toHaveLength(1);
     });
 
-    it('tries again when the model fails, and says in the queue that it did, but not what a provider quotes', async () => {
+    it('retries when the model fails, and records the failure in the queue without what a provider quotes', async () => {
       let calls = 0;
       const { store } = open({
         contextLimit: 1,
@@ -191,7 +191,7 @@ describe.skipIf(!isThere)(
       expect(JSON.stringify(kept)).not.toMatch(/sk-canary|may ask/);
     });
 
-    it('asks itself when no worker takes the job, and takes it back', async () => {
+    it('asks the model itself when no worker takes the job, and withdraws it', async () => {
       const { store } = open();
       const told: string[] = [];
       const logger = {
@@ -206,7 +206,7 @@ describe.skipIf(!isThere)(
       await expect.poll(() => queue.getJobCounts()).toMatchObject({ waiting: 0, active: 0 });
     });
 
-    it('asks itself when the last worker has died with the job', async () => {
+    it('asks the model itself when the last worker has died with the job', async () => {
       const generate = vi.fn(() => new Promise<never>(() => undefined));
       const { store } = open({ contextLimit: 1, generate });
       const counted = vi.spyOn(queue, 'getWorkersCount');
@@ -224,7 +224,7 @@ describe.skipIf(!isThere)(
       await ended;
     });
 
-    it('leaves nothing of what a job asked of which its workers have died', async () => {
+    it('leaves no data of a job whose workers have died', async () => {
       const store = memoryStore();
       const { put } = store;
       const texts: string[][] = [];
@@ -244,7 +244,7 @@ describe.skipIf(!isThere)(
       expect(await store.get!(key, hash)).toBeNull();
     });
 
-    it('asks itself when the only worker dies of the job as soon as it has it', async () => {
+    it('asks the model itself when the job kills the only worker', async () => {
       open();
       const clock = stopClock();
       let workersLeft = 1;
@@ -270,7 +270,7 @@ describe.skipIf(!isThere)(
       const { store } = open({
         contextLimit: 1,
         generate: async () => {
-          // Each time longer than it may take until there is a worker.
+          // Longer each time than the wait for a worker.
           for (let times = 0; times < 2; times += 1) {
             clock.nowMs += 60_000;
             const before = looks;
@@ -286,7 +286,7 @@ describe.skipIf(!isThere)(
       }
     });
 
-    it('asks itself when the queue or the store is gone', async () => {
+    it('asks the model itself when the queue or the store is gone', async () => {
       open();
       const gone = () => Promise.reject(new Error('ECONNREFUSED'));
       const silent = () => new Promise<never>(() => undefined);
@@ -309,7 +309,7 @@ describe.skipIf(!isThere)(
       }
     });
 
-    it('asks itself when the job was called off between two looks at it', async () => {
+    it('asks the model itself when the job was cancelled between two polls', async () => {
       const failing = (failedReason?: string) => ({
         failedReason,
         getState: async () => 'failed',
@@ -335,7 +335,7 @@ describe.skipIf(!isThere)(
       }
     });
 
-    it('calls off what was overtaken: the worker ends within a second or so, and does not try again', async () => {
+    it('cancels an outdated job: the worker stops within a second or so, and does not retry', async () => {
       let ended: unknown;
       let calls = 0;
       let begin = (): void => undefined;
@@ -369,7 +369,7 @@ describe.skipIf(!isThere)(
       expect(calls).toBe(1);
     });
 
-    it('asks itself when somebody else called off the job that both wait for', async () => {
+    it('asks the model itself when another waiter cancelled the job', async () => {
       let begin = (): void => undefined;
       const began = new Promise<void>((resolve) => (begin = resolve));
       const { store } = open({
@@ -384,7 +384,7 @@ describe.skipIf(!isThere)(
       const hasAskedAgain = async (): Promise<void> => {
         await expect.poll(() => added.mock.settledResults.length).toBe(3);
       };
-      // The worker ends once it has read that.
+      // The worker ends after it has read this.
       const get = store.get!.bind(store);
       vi.spyOn(store, 'get').mockImplementation(async (key, name) => {
         if (name === 'called off') await hasAskedAgain();
@@ -401,14 +401,14 @@ describe.skipIf(!isThere)(
       const answer = other.generate(request);
       stopped.abort(new Error('stopped'));
       await expect(asked).rejects.toThrow('stopped');
-      // Whoever asks again before the worker has ended waits for the same job.
+      // A second request before the worker has finished waits for the same job.
       const again = queuedSummarizer(scriptedSummarizer('again'), { queue, store });
       expect(
         (await Promise.all([answer, again.generate(request)])).map(({ text }) => text),
       ).toEqual(['here', 'again']);
     });
 
-    it('does a job again whose worker died after the answer, and asks nobody', async () => {
+    it('repeats a job whose worker died after the answer, without asking the model again', async () => {
       const model = scriptedSummarizer('once');
       const { store } = open(model);
       const work = summaryProcessor(model, { store });
@@ -437,14 +437,14 @@ describe.skipIf(!isThere)(
       expect((await asked).text).toBe('by a getter');
     });
 
-    it('asks itself when the request is no longer in the store', async () => {
+    it('asks the model itself when the request is no longer in the store', async () => {
       open(NEVER);
       const forgetful = memoryStore();
       const here = queuedSummarizer(scriptedSummarizer('here'), { queue, store: forgetful });
       expect((await here.generate(REQUEST)).text).toBe('here');
     });
 
-    it('asks no model for a worker that was told to end', async () => {
+    it('asks no model in a worker that was told to stop', async () => {
       const model = scriptedSummarizer('never');
       const { store } = open();
       const work = summaryProcessor(model, { store });
@@ -456,7 +456,7 @@ describe.skipIf(!isThere)(
       expect(model.requests).toHaveLength(0);
     });
 
-    it('has a command work off the queue, and ends it in order', async () => {
+    it('has a command process the queue, and shuts it down cleanly', async () => {
       open();
       const url = `redis://127.0.0.1:${server.port}`;
       const folder = await mkdtemp(join(tmpdir(), 'ctxfold-worker-'));
@@ -498,7 +498,7 @@ describe('ctxfold worker without Redis', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** Writes a module; returns the arguments of a worker that has it. */
+  /** Writes a module and returns the arguments of a worker that loads it. */
   async function argsWith(code: string, redis: string = NOWHERE): Promise<string[]> {
     const module = join(folder, 'summarizer.mjs');
     await writeFile(module, code);
@@ -551,7 +551,7 @@ describe('ctxfold worker without Redis', () => {
   });
 });
 
-/** A clock that goes on when a test says so, however long a busy machine takes. */
+/** A clock that only a test advances, so that a slow machine does not matter. */
 function stopClock(): { nowMs: number } {
   const clock = { nowMs: performance.now() };
   const now = vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);

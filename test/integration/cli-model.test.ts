@@ -1,4 +1,4 @@
-// The built command with the strategies that ask a model, and a server on the loopback interface. `npm run build` comes first.
+// The built command with strategies that call a model, and a loopback server. Requires `npm run build`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
-/** A recorded session and a window that is too small for it: all of it, or how it begins, which is played in half the time. */
+/** A recorded session and a window that is too small for it; by default only its start, which takes half the time. */
 const SESSION = PLAYS_ALL ? RECORDED : path.join(scratch, 'first-lines.jsonl');
 const CONTEXT_LIMIT = PLAYS_ALL ? 20_000 : 13_000;
 if (!PLAYS_ALL) {
@@ -117,7 +117,7 @@ describe('ctxfold replay with a model', () => {
   });
 
   test('an unreachable model ends it with 5, one line, and the figures so far', async () => {
-    // Nobody listens there, nor is given that port.
+    // No server gets this port.
     const baseUrl = 'http://127.0.0.1:2/v1';
     const { code, stdout, stderr } = await replay(...withModel('one-shot', baseUrl), '--json');
     expect(code).toBe(5);
@@ -191,7 +191,7 @@ describe('ctxfold replay with a model', () => {
       const { stdout, stderr } = await replay(...withModel('one-shot', baseUrl), ...more);
       expect(stdout + stderr).not.toContain(KEY);
       expect(stdout + stderr).toContain('status 401');
-      // A server may quote the session, which JSON without content must not.
+      // Servers may quote the session, which JSON output without content must not contain.
       expect(stdout.includes('wrong key: [key]')).toBe(!more.includes('--json'));
     }
     expect(new Set(seen)).toEqual(new Set([`Bearer ${KEY}`]));
@@ -262,7 +262,7 @@ describe('ctxfold replay --removal-log', () => {
     ]);
     expect(code).toBe(2);
     expect(stderr).toContain('the recorded session itself');
-    // Nor into another session of a folder.
+    // Not into another session of a folder either.
     for (const args of [
       ['replay', '--removal-log', copy],
       ['report', '--output', copy],

@@ -1,4 +1,4 @@
-// The built command on the fixtures; what only a process shows, in one of its own. `npm run build` comes first.
+// The built command on the fixtures; in a process of its own only where that matters. Requires `npm run build`.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -252,7 +252,7 @@ describe('ctxfold replay', () => {
     expect(version).toEqual({ code: 0, stdout: `${expected}\n`, stderr: '' });
   });
 
-  test('survives a reader that goes away', async () => {
+  test('survives a closed pipe', async () => {
     const child = spawn(process.execPath, [COMMAND, 'replay', SWE_AGENT, '--json']);
     child.stdout.destroy();
     const [stderr, [code]] = await Promise.all([
@@ -271,7 +271,7 @@ describe('ctxfold replay', () => {
       once(child, 'close') as Promise<[number | null]>,
     ]);
     const writer = createWriteStream(file);
-    // Opening waits for the reader, which by then listens to signals.
+    // Opening blocks until the reader opens, which by then handles signals.
     await once(writer, 'open');
     writer.on('error', () => {});
     child.kill('SIGINT');
@@ -283,7 +283,7 @@ describe('ctxfold replay', () => {
   });
 });
 
-/** Runs the command with what a file holds as its standard input. */
+/** Runs the command with a file as its standard input. */
 async function pipe(file: string, ...args: readonly string[]): Promise<Outcome> {
   const child = spawn(process.execPath, [COMMAND, ...args]);
   createReadStream(file).pipe(child.stdin);
@@ -294,7 +294,7 @@ async function pipe(file: string, ...args: readonly string[]): Promise<Outcome> 
 }
 
 describe('a dash', () => {
-  test('is standard input for whoever reads a session', async () => {
+  test('stands for standard input in commands that read a session', async () => {
     const commands = [
       ['replay', '--json'],
       ['analyze', '--json'],
@@ -316,7 +316,7 @@ describe('a dash', () => {
     }
   });
 
-  test('is standard output for the page, which says nothing else', async () => {
+  test('stands for standard output, which then has only the page', async () => {
     const { code, stdout, stderr } = await run('report', SWE_AGENT, '-o', '-');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^<!doctype html>[^]*<\/html>\s*$/);
@@ -406,8 +406,8 @@ describe('a terminal of 40 columns', () => {
   });
 });
 
-describe('a run that somebody looks at', () => {
-  /** Runs a command here as if its stderr were a terminal, and returns what that was shown. */
+describe('a run on a terminal', () => {
+  /** Runs the command in this process as if stderr were a terminal. Returns what it showed. */
   async function shownBy(...args: readonly string[]): Promise<string> {
     const { stderr } = process;
     const described = Object.getOwnPropertyDescriptor(stderr, 'isTTY');
@@ -449,13 +449,13 @@ describe('a run that somebody looks at', () => {
     },
   );
 
-  test('shows none where the figures are for a program', async () => {
+  test('shows no bar with --json', async () => {
     expect(await shownBy('replay', SWE_AGENT, '--json')).toBe('');
   });
 });
 
 describe('a page without a given name', () => {
-  test('replaces a page of its own, and no other file', async () => {
+  test('overwrites a page of its own, but no other file', async () => {
     const folder = mkdtempSync(path.join(scratch, 'page-'));
     const page = path.join(folder, 'report.html');
     const former = process.cwd();
@@ -484,7 +484,7 @@ describe.skipIf(process.platform !== 'linux')('output that cannot be written', (
     spawnSync('sh', ['-c', script, process.execPath, COMMAND, ...args], { encoding: 'utf8' });
 
   test.each(sample(['analyze', 'replay', 'report -o -', 'analyze --suggest', 'analyze --json'], 1))(
-    'is told in one line, with code 1: %s',
+    'is reported in one line, with code 1: %s',
     (command) => {
       const { status, stderr } = shell(`"$0" "$1" ${command} "$2" > /dev/full`, SWE_AGENT);
       expect(status).toBe(1);
@@ -492,7 +492,7 @@ describe.skipIf(process.platform !== 'linux')('output that cannot be written', (
     },
   );
 
-  test('is told before anything is read', async () => {
+  test('is reported before anything is read', async () => {
     const page = path.join(scratch, 'nowhere/page.html');
     const { code, stderr } = await run('report', '/no/session.jsonl', '-o', page);
     expect(code).toBe(1);
@@ -508,7 +508,7 @@ describe.skipIf(process.platform !== 'linux')('output that cannot be written', (
   ] as const;
 
   test.each(sample(places, 1))(
-    'is told in one line, with code 1, of a page to %s',
+    'is reported in one line, with code 1, for a page to %s',
     async (_, place, message) => {
       const { code, stderr } = await run('report', SWE_AGENT, '-o', place);
       expect(code).toBe(1);
@@ -517,7 +517,7 @@ describe.skipIf(process.platform !== 'linux')('output that cannot be written', (
     },
   );
 
-  test('is no reason for a stack where messages have nowhere to go either', () => {
+  test('prints no stack trace when stderr is not writable either', () => {
     const { status, stderr } = shell('"$0" "$1" analyze missing.json 2> /dev/full; echo $? >&2');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '3\n' });
   });

@@ -1,4 +1,4 @@
-// The examples that no SDK is needed for run as they stand, from the command line; test/examples has the others.
+// Runs the examples that need no SDK from the command line; test/examples has the others.
 
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 
-/** `openai-agents.js` stands in the tests of `openai.js`. */
+/** `openai-agents.js` is covered by the tests of `openai.js`. */
 const hasTests = (name: string): boolean =>
   existsSync(`test/examples/${name.replace(/(-[a-z]+)?\.js$/, '')}.test.ts`) ||
   existsSync(`test/examples/${name.replace(/\.js$/, '')}.test.ts`);

@@ -1,5 +1,5 @@
-// What a session says about its next pass, held against that pass, wherever that is planned; through the
-// package's own name. `npm run build` comes first.
+// Compares what a session explains about its next pass with that pass, wherever that is planned. Imports the built package;
+// requires `npm run build`.
 
 import { createCompactor } from 'ctxfold';
 import { readTranscript } from 'ctxfold/transcripts';
@@ -13,7 +13,7 @@ const FIXTURE = new URL(
   import.meta.url,
 ).pathname;
 
-/** The entries that the next pass changes, as the session explains them. */
+/** The entries that the next pass will change, by the session's own explanation. */
 function foretold(session: Session): readonly string[] {
   return session.history
     .getRawHistory()
@@ -26,7 +26,7 @@ function changed(changes: readonly EntryChange[]): readonly string[] {
   return changes.map(({ index, after }) => `${index} ${after === null ? 'removed' : 'changed'}`);
 }
 
-/** Plays a session; returns how many entries its passes have changed, and how many of them a resident history planned. */
+/** Plays a session. Returns how many entries its passes changed, and how many of these a resident history planned. */
 async function play(mode: OffloadMode, { entries, preset, workspaceRoot }: Transcript) {
   const compactor = createCompactor({ offload: mode, threads: 1, workspaceRoot });
   const session = await compactor.createSession({ density: preset, edits: 'every-turn' });

@@ -1,4 +1,4 @@
-// The commands `gateway` and `run` in processes of their own, with the engine on its thread.
+// The commands `gateway` and `run` in separate processes, with the engine on its thread.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
@@ -41,7 +41,7 @@ async function listens(child: ChildProcessWithoutNullStreams): Promise<string> {
 }
 
 describe('ctxfold gateway', () => {
-  it('compacts on a thread of its own, and ends in order when it is told to', async () => {
+  it('compacts on a thread of its own, and shuts down cleanly when it is told to', async () => {
     const [anthropic] = API_TALKS;
     const child = spawn(process.execPath, [
       COMMAND,
@@ -117,7 +117,7 @@ describe('ctxfold run', () => {
     GOOGLE_GEMINI_BASE_URL: `${upstreamUrl}/g`,
   });
 
-  it('leads a command through a gateway to where it would have gone, and ends as it does', async () => {
+  it("routes a command's requests through a gateway to their provider, and exits as it does", async () => {
     const given = ['run', '--', process.execPath, '--input-type=module', '-e', ASK];
     const { code, stdout } = await spawnCommand(given, env());
     expect(stdout.trim().split('\n')).toEqual([
@@ -128,7 +128,7 @@ describe('ctxfold run', () => {
     expect(code).toBe(7);
   });
 
-  it("leaves what follows the command's name to the command", async () => {
+  it("passes everything after the command's name to the command", async () => {
     const show = ['-p', 'console.log(process.argv.slice(1).join(" "))', '--', '--mode', '--', '-h'];
     for (const before of [[], ['--mode', 'compact']]) {
       const { code, stdout } = await spawnCommand(['run', ...before, process.execPath, ...show]);
@@ -138,14 +138,14 @@ describe('ctxfold run', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining("unknown option '--none'")]);
   });
 
-  it('says that a variable with the address of a provider is wrong', async () => {
+  it('refuses an environment variable with an invalid provider address', async () => {
     const args = ['run', process.execPath, '-v'];
     const { code, stderr } = await runCommand(args, { OPENAI_BASE_URL: 'ftp://canary' });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/OPENAI_BASE_URL: expected/)]);
     expect(stderr).not.toContain('canary');
   });
 
-  it('passes signals on, and says when there is no such command', async () => {
+  it('forwards signals, and reports a command that does not exist', async () => {
     const wait = `process.on('SIGTERM', () => process.exit(9)); console.log('up'); setInterval(() => {}, 1000)`;
     const child = spawn(process.execPath, [COMMAND, 'run', '--', process.execPath, '-e', wait], {
       env: { ...process.env, ...env() },

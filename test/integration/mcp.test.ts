@@ -1,5 +1,4 @@
-// `ctxfold mcp` as a client runs it: the built command over stdio, on the removal log of a session of the built
-// package. `npm run build` comes first.
+// `ctxfold mcp` as a client runs it: the built command over stdio, on a session's removal log. Requires `npm run build`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -83,7 +82,7 @@ describe('ctxfold mcp', () => {
     expect(await answerOf(client, 'list_removed', {})).toContain('"call_1" [look');
   });
 
-  it('keeps to the session that it was told, and names none when there are several', async () => {
+  it('serves only the session that it was told, and names none when there are several', async () => {
     const removalLogPath = await temporaryPath();
     const settings = {
       'compression.density.recencyPruning': true,

@@ -1,5 +1,5 @@
-// A conversation that goes through many processes is sent as one long-lived process sends it. Under each policy and strategy
-// compactors that share nothing but a store stand in for processes; of some the processes are real.
+// A conversation handled by many processes is sent exactly as by one long-lived process. For each policy and strategy,
+// compactors that share only a store stand in for processes; some tests use real ones.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const SUMMARIZER = {
   }),
 };
 
-/** What is added before each request: files are read, written and read again. */
+/** The entries added before each request: files are read, written and read again. */
 function turns(): readonly (readonly IContent[])[] {
   const history: IContent[][] = [];
   for (let turn = 0; turn < REQUESTS; turn += 1) {
@@ -53,7 +53,7 @@ function turns(): readonly (readonly IContent[])[] {
 
 type Play = (edits: (typeof POLICIES)[number], options: CompactorOptions) => Promise<string[]>;
 
-/** Plays all requests; `of` tells which of the processes each is served by, and `Infinity` stands for a fresh one. */
+/** Plays all requests. `of` assigns them to processes; `Infinity` means a new one each time. */
 function playedBy(processes: number): Play {
   return async (edits, options) => {
     const store: StateStore | undefined = processes === 1 ? undefined : memoryStore();
@@ -105,7 +105,7 @@ describe('a conversation that goes through processes with a store', () => {
 
 const SERVE = fileURLToPath(new URL('../support/serve-request.js', import.meta.url));
 
-/** What a process of its own sends for each request, with a directory between them. */
+/** What a separate process sends for each request, with a shared directory. */
 async function playedByProcesses(
   edits: (typeof POLICIES)[number],
   options: CompactorOptions,
@@ -128,7 +128,7 @@ async function playedByProcesses(
 }
 
 describe('a conversation of which each request has a process of its own', () => {
-  // A function cannot be handed to a process: strategies that ask a model are played by compactors, above.
+  // Functions cannot be passed to a process, so the tests above play strategies that call a model.
   const plays = POLICIES.map(
     (edits, at) => [edits, at % 2 === 0 ? 'high-density' : 'top-down-truncation'] as const,
   );

@@ -1,5 +1,5 @@
-// That the command line and the library say the same of one session: the commands as users run them, and the adapter with
-// nothing but its five lines. `npm run build` comes first.
+// The command line and the library report the same figures for a session: the commands as users run them, the adapter with
+// its five lines. Requires `npm run build`.
 
 import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ interface Tokens {
 interface Figures {
   readonly end: Tokens;
   readonly input: Tokens;
-  /** With ctxfold and without. */
+  /** With and without ctxfold. */
   readonly dollars: readonly [number, number];
 }
 
@@ -62,7 +62,7 @@ async function printed(...args: readonly string[]): Promise<string> {
 
 const replays = new Map<string, Promise<Figures>>();
 
-/** Each session is replayed once, whatever it is held against. */
+/** Replays each session once for all comparisons. */
 function replayed(file: string): Promise<Figures> {
   const replay =
     replays.get(file) ??
@@ -76,7 +76,7 @@ async function analyzed(file: string): Promise<Figures> {
   return session![1];
 }
 
-/** Of a folder, or of a file as `analyze` prints it: the figures of each session by the name of its file. */
+/** The figures of each session of a folder or file by file name, as `analyze` prints them. */
 async function ofFolder(
   command: 'replay' | 'analyze',
   folder: string,
@@ -87,7 +87,7 @@ async function ofFolder(
   return sessions.map((session) => [path.basename(session.file), figuresOf(session)]);
 }
 
-/** The figures of a page are those of its headline and its chart. */
+/** The figures in a page's headline and chart. */
 async function reported(file: string): Promise<Figures> {
   const page = await printed('report', file, '-o', '-');
   const [, data = ''] = /id="data">(.*?)<\/script>/s.exec(page) ?? [];
@@ -109,7 +109,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Plays a session through the adapter, and returns what all calls were sent. */
+/** Plays a session through the adapter. Returns what all calls were sent. */
 async function adapted(file: string) {
   const [route] = SDK_ROUTES;
   const { entries, workspaceRoot } = await readTranscript(file);
@@ -131,7 +131,7 @@ async function adapted(file: string) {
 }
 
 describe('one session', () => {
-  test.each(sample(SESSIONS, 1))('is told alike by all commands: %s', async (file) => {
+  test.each(sample(SESSIONS, 1))('has the same figures in all commands: %s', async (file) => {
     const replay = await replayed(file);
     expect(await analyzed(file)).toEqual(replay);
     const { dollars, ...figures } = await reported(file);
@@ -142,22 +142,26 @@ describe('one session', () => {
     }
   });
 
-  test.each(['replay', 'analyze'] as const)('is told alike in a folder: %s', async (command) => {
-    const folder = mkdtempSync(path.join(scratch, 'folder-'));
-    const files = new Set([SESSIONS[2]!, ...sample(SESSIONS, 1)]);
-    for (const file of files) cpSync(file, path.join(folder, path.basename(file)));
-    const figures = await Promise.all(
-      Array.from(files, async (file) => [path.basename(file), await replayed(file)] as const),
-    );
-    expect(Object.fromEntries(await ofFolder(command, folder))).toEqual(
-      Object.fromEntries(figures),
-    );
-  });
+  test.each(['replay', 'analyze'] as const)(
+    'has the same figures in a folder: %s',
+    async (command) => {
+      const folder = mkdtempSync(path.join(scratch, 'folder-'));
+      const files = new Set([SESSIONS[2]!, ...sample(SESSIONS, 1)]);
+      for (const file of files) cpSync(file, path.join(folder, path.basename(file)));
+      const figures = await Promise.all(
+        Array.from(files, async (file) => [path.basename(file), await replayed(file)] as const),
+      );
+      expect(Object.fromEntries(await ofFolder(command, folder))).toEqual(
+        Object.fromEntries(figures),
+      );
+    },
+  );
 
-  test.each(sample(SESSIONS, 1))('comes to the same in the adapter: %s', async (file) => {
+  test.each(sample(SESSIONS, 1))('has the same figures in the adapter: %s', async (file) => {
     const { input } = await replayed(file);
     const adapter = await adapted(file);
-    // What an SDK's messages cannot hold, as an error beside its text, weighs the same with ctxfold and without.
+    // Content that an SDK's messages cannot express, such as an error next to its text, weighs the same with and without
+    // ctxfold.
     expect(input.without - input.with).toBe(adapter.without - adapter.with);
     expect(adapter.without / input.without).toBeCloseTo(1, 1);
   });
@@ -182,7 +186,7 @@ describe('analyze --suggest', () => {
       const input = sessions[0]!.input;
       const saved = `${((1 - input.with / input.without) * 100).toFixed(1)} %`;
       expect(code).toMatch(new RegExp(`^// ${saved} less input over `));
-      // Without one that was given, it is that of the model.
+      // Without an explicit limit, it is the model's.
       expect(code.includes('contextLimit:')).toBe(options.includes('--context-limit'));
       const session = await paste(code);
       const { entries } = await readTranscript(file);
@@ -193,7 +197,7 @@ describe('analyze --suggest', () => {
       for (const entry of entries) {
         if (entry.speaker === 'ai') {
           timeMs = Math.max(timeMs, entry.metadata?.timestamp ?? 0);
-          // As an adapter does: the prices are those of the model.
+          // Like an adapter, use the model's prices.
           const model = entry.metadata?.['model'];
           if (typeof model === 'string') session.history.nameModel(model);
           sent += (await session.ensureCompressionBeforeSend('p')).totalTokens;
@@ -216,7 +220,7 @@ describe('analyze --suggest', () => {
   });
 });
 
-/** Pastes code into a module, where `ctxfold` is the build, and runs it. */
+/** Writes code to a module, resolves `ctxfold` to the build, and runs it. */
 async function paste(code: string): Promise<Session> {
   const file = path.join(scratch, `${createHash('sha256').update(code).digest('hex')}.mjs`);
   const built = pathToFileURL(path.resolve('dist/index.js')).href;

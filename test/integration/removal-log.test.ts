@@ -1,4 +1,4 @@
-// A removal log through the built package, on worker threads: `npm run build` comes first.
+// A removal log through the built package, on worker threads. Requires `npm run build`.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { generateHistory } from '../../bench/support/generate-history.js';
 import { PLAYS_ALL, sample } from '../support/scale.js';
 
 const ENTRIES = PLAYS_ALL ? 1_200 : 600;
-/** A third of what the history takes. */
+/** A third of the history's tokens. */
 const CONTEXT_LIMIT = ENTRIES * 100;
 
 async function temporaryPath(): Promise<string> {

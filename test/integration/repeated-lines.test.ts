@@ -1,5 +1,5 @@
-// Sessions whose results show the same lines again and again, in parts and in other orders: a worker that has grown with
-// a session takes the same lines out of a result as a pass over the whole of it does, and as one that goes on from a state.
+// Sessions whose results repeat the same lines in parts and in other orders: an incrementally updated worker removes the
+// same lines as a pass over the whole session, and as a session resumed from a state.
 
 import { createCompactor } from 'ctxfold';
 import type { ContentBlock, IContent, OffloadMode } from 'ctxfold';
@@ -21,7 +21,7 @@ afterAll(() => Promise.all(compactors.map((compactor) => compactor.close())));
 const PIECES = Array.from({ length: 12 }, (_, piece) =>
   Array.from(
     { length: 3 + (piece % 5) },
-    // Some begin alike, a little or as far as anything is quoted.
+    // Some share a prefix, which may be as long as what references quote.
     (_line, line) =>
       `line ${line} of ${'such '.repeat(6 * (piece % 3))}piece ${piece}, which is said again`,
   ).join('\n'),
@@ -29,13 +29,13 @@ const PIECES = Array.from({ length: 12 }, (_, piece) =>
 
 const WORDS = ', as built, as tested, as packed, as signed, as sent'.split(' as');
 
-/** By index: a piece, and above them text that nothing else has. */
+/** By index: a piece; higher indexes are unique text. */
 const result = fc.array(fc.nat(17), { minLength: 4, maxLength: 9 });
 const call = fc.record({
   tool: fc.nat(7),
   file: fc.nat(4),
   pieces: result,
-  /** The number of the first line, where they are numbered. */
+  /** The number of the first line, if lines are numbered. */
   number: fc.option(fc.nat(90), { freq: 2 }),
 });
 const turns = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), {
@@ -60,7 +60,7 @@ function contentsOf(turn: Turn, number: number): readonly IContent[] {
       .map((piece, place) => PIECES[piece] ?? `only in ${id}, ${place}: nobody says it again`)
       .join('\n')
       .split('\n');
-    // Of a build, the middle is left out as well.
+    // The middle of build output is omitted as well.
     const lines =
       tool === 7 ? short.flatMap((line) => WORDS.map((word) => `${line}${word}`)) : short;
     const said = first === null ? lines : lines.map((line, step) => `${first + step}\t${line}`);
@@ -68,7 +68,7 @@ function contentsOf(turn: Turn, number: number): readonly IContent[] {
       [
         ['read_file', { file_path: path }],
         ['write_file', { file_path: path, content: 'x' }],
-        // Its result shows what it has written.
+        // The result shows what was written.
         ['replace', { file_path: path, old_string: 'x', new_string: lines.slice(2).join('\n') }],
       ] as const
     )[tool] ?? [
@@ -84,7 +84,7 @@ function contentsOf(turn: Turn, number: number): readonly IContent[] {
   return [{ speaker: 'ai', blocks: calls }, ...answers];
 }
 
-describe('results that say the same again', () => {
+describe('results with repeated lines', () => {
   it.each(['every-turn', 'auto'] as const)('lose the same lines on a worker, %s', async (edits) => {
     const shown = {
       ' lines as in ': 0,
@@ -111,7 +111,7 @@ describe('results that say the same again', () => {
         for (const words of Object.keys(shown) as (keyof typeof shown)[]) {
           shown[words] += text.split(words).length - 1;
         }
-        // What a session that goes on from the state of one makes of what both were given.
+        // What a session resumed from the state makes of the same entries.
         const history = played.flatMap(contentsOf);
         const state = inline?.snapshot();
         sessions.push(await compactors[0].createSession({ edits, history, state }));

@@ -1,5 +1,5 @@
-// Many sessions whose histories live on worker threads, through the package's own name: where they live,
-// who makes way, and what is left of them. `npm run build` comes first.
+// Many sessions with resident histories, through the built package: where histories live, which are evicted, and what
+// remains of them. Requires `npm run build`.
 
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -25,15 +25,15 @@ function open(options: CompactorOptions): Compactor {
   return compactor;
 }
 
-/** Entries that a turn adds where it is to take a thread a while. */
+/** Entries of a turn that keeps a thread busy for a while. */
 const TURN = length(100);
 
-/** Sessions whose histories live on threads now. */
+/** Number of resident sessions. */
 function residentsOf(compactor: Compactor): number | undefined {
   return compactor.stats().residents?.residentSessions;
 }
 
-/** Adds entries and opens a window; the second one finds nothing to edit, so that nothing is under way after it. */
+/** Adds entries and opens two windows. The second one finds nothing to edit, so nothing is pending after it. */
 async function playTurn(session: Session, entries: readonly IContent[]): Promise<void> {
   session.history.addAll(entries);
   await session.ensureCompressionBeforeSend('turn');
@@ -54,7 +54,7 @@ async function openSessions(
   return sessions;
 }
 
-/** Opens a window that lands its edit; what was called off after that was not sent, so that it may be edited again. */
+/** Opens a window that lands its edit. After an abort nothing was sent, so entries may be edited again. */
 async function playLikewise(session: Session, isSent: boolean): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
@@ -70,7 +70,7 @@ function histories(count: number, entries: number): IContent[][] {
   return Array.from({ length: count }, (_, at) => generateHistory({ entries, seed: at + 1 }));
 }
 
-/** Opens a compactor, and resolves once each of its threads runs. */
+/** Opens a compactor. Resolves once all of its threads run. */
 async function openWarm(threads: number): Promise<{ compactor: Compactor; workers: Worker[] }> {
   const workers: Worker[] = [];
   const ready: Promise<void>[] = [];
@@ -97,7 +97,7 @@ async function expectAsInline(
   expect(session.history.getTotalTokens()).toBe(inline.history.getTotalTokens());
 }
 
-describe('sessions whose histories live on threads', () => {
+describe('sessions with resident histories', () => {
   it('spread evenly, and lose no more than their own thread', async () => {
     const { compactor, workers } = await openWarm(2);
     expect(workers).toHaveLength(2);
@@ -107,7 +107,7 @@ describe('sessions whose histories live on threads', () => {
     expect(residentsOf(compactor)).toBe(6);
     await workers[0]?.terminate();
     while (residentsOf(compactor) === 6) await nextImmediate();
-    // With the next change each finds out whether its line is there.
+    // With its next change, each session notices whether its line still exists.
     for (const session of sessions) await playTurn(session, [humanText('are you there?')]);
     expect(lost.size).toBe(3);
     expect(residentsOf(compactor)).toBe(6);
@@ -116,7 +116,7 @@ describe('sessions whose histories live on threads', () => {
     ]);
   });
 
-  it('wait for a thread when all open at once, and never run here instead', async () => {
+  it('wait for a thread when all open at once, and never run inline instead', async () => {
     const count = length(60);
     const compactor = open({ threads: 1 });
     await Promise.all(
@@ -143,7 +143,7 @@ describe('sessions whose histories live on threads', () => {
     });
   });
 
-  it('make way when there are too many, the least recently used first', async () => {
+  it('are evicted when there are too many, the least recently used first', async () => {
     const compactor = open({ threads: 1, maxResidentSessions: 2 });
     const sessions = await openSessions(compactor, histories(2, 30));
     const [one, other] = sessions as [Session, Session];
@@ -151,7 +151,7 @@ describe('sessions whose histories live on threads', () => {
     expect(compactor.stats().residents).toMatchObject({ residentSessions: 2, evictions: 0 });
     await openSessions(compactor, histories(1, 30));
     expect(compactor.stats().residents).toMatchObject({ residentSessions: 2, evictions: 1 });
-    // The one that was used last before is still there, the other one opens another line.
+    // The previously used session is still there, so the other one opens a new line.
     await playTurn(one, [humanText('still here')]);
     expect(one.stats().openings).toBe(1);
     await playTurn(other, [humanText('back again')]);
@@ -160,7 +160,7 @@ describe('sessions whose histories live on threads', () => {
     expect(compactor.stats().fallbacks).toBe(0);
   });
 
-  it('come to the same, however often they have to make way', async () => {
+  it('have the same result, however often they are evicted', async () => {
     const compactor = open({ threads: 2, maxResidentSessions: 2 });
     const stories = histories(4, TURN * 4);
     const sessions = await Promise.all(stories.map(() => compactor.createSession()));
@@ -213,7 +213,7 @@ describe('Compactor.close', () => {
       for (const [at, session] of sessions.entries()) {
         session.history.addAll(generateHistory({ entries: length(300), seed: at + 5 }));
         waiting.push(session.history.waitForTokenUpdates());
-        // A session waits for the window that is open before it closes, so that some lines end at work.
+        // Closing a session waits for its open window, so some lines end while busy.
         if (at > 1) continue;
         waiting.push(session.ensureCompressionBeforeSend('open'));
         waiting.push(session.ensureCompressionBeforeSend('queued'));
@@ -265,19 +265,19 @@ describe('a window that is called off', () => {
         () => 'done',
         (error: unknown) => error,
       );
-      // Before anything is posted, while it is counted, while the pass is awaited.
+      // Aborts before anything is posted, during counting, or while the pass is pending.
       for (let turn = 0; turn < turns; turn += 1) await nextImmediate();
       controller.abort(reason);
       const hasLanded = session.history.revision !== revision;
       expect([reason, 'done']).toContain(await outcome);
       reasons.push(await outcome);
-      // An edit lands whole or not at all, and not after the abort, when the window closes behind it.
+      // Edits are atomic, and none lands after an abort once the window has closed.
       await session.history.waitForTokenUpdates();
       for (let turn = 0; turn < 5; turn += 1) await nextImmediate();
       expect(session.history.revision !== revision).toBe(hasLanded);
       if (hasLanded) await playLikewise(inline, (await outcome) === 'done');
     }
-    // Nothing has been posted by then, let alone answered.
+    // Nothing had been posted by then.
     expect(reasons[0]).toMatchObject({ message: 'called off after 0 turns' });
     for (const each of [session, inline]) await playTurn(each, [humanText('and now?')]);
     expect(session.history.getAll()).toEqual(inline.history.getAll());

@@ -1,4 +1,4 @@
-// Whole sessions on real worker threads, through the package's own name: `npm run build` comes first.
+// Whole sessions on real worker threads, through the built package. Requires `npm run build`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ function open(options: CompactorOptions): Compactor {
   return compactor;
 }
 
-/** Restores most of a history, then goes on turn by turn, with a preflight after each. */
+/** Restores most of a history, then continues turn by turn, with a preflight after each. */
 async function play(compactor: Compactor, entries: readonly IContent[]): Promise<Session> {
   const restored = Math.floor(entries.length * 0.95);
   const session = await compactor.createSession({
@@ -40,7 +40,7 @@ async function play(compactor: Compactor, entries: readonly IContent[]): Promise
   return session;
 }
 
-/** Counts a history as if nothing about it was known. */
+/** Counts a history from scratch. */
 async function recount(entries: readonly IContent[]): Promise<number> {
   const session = await open({ offload: 'inline' }).createSession({
     edits: 'every-turn',
@@ -50,7 +50,7 @@ async function recount(entries: readonly IContent[]): Promise<number> {
   return session.history.getTotalTokens();
 }
 
-/** Runs a module in a Node of its own; resolves to its exit code and what it printed. */
+/** Runs a module in a separate Node process. Resolves to its exit code and output. */
 async function runModule(source: string): Promise<{ code: unknown; output: string }> {
   const args = ['--input-type=module', '--eval', source];
   const child = spawn(process.execPath, args, { cwd: PACKAGE_ROOT, env: {} });
@@ -64,7 +64,7 @@ async function runModule(source: string): Promise<{ code: unknown; output: strin
 }
 
 describe('createCompactor', () => {
-  it('makes of thousands of entries on threads what it makes inline, and counts them right', async () => {
+  it('has the same result on threads as inline for thousands of entries, with the right counts', async () => {
     const entries = generateHistory({ entries: ENTRIES });
     const settings = { 'compression.density.recencyPruning': true };
     const threaded = await play(open({ offload: 'snapshot', settings }), entries);
@@ -96,7 +96,7 @@ describe('createCompactor', () => {
     }
   });
 
-  it('compresses on threads to what it compresses to inline', async () => {
+  it('compresses on threads to the same result as inline', async () => {
     const entries = generateHistory({ entries: 1_000 });
     const options = { contextLimit: 50_000 };
     const threaded = await play(open({ ...options, offload: 'snapshot' }), entries);
@@ -107,7 +107,7 @@ describe('createCompactor', () => {
     expect(findViolations(threaded.history.getAll())).toEqual([]);
   });
 
-  it('ends its threads for good, as often as it is told to', async () => {
+  it('stops its threads for good, however often it is told to', async () => {
     const compactor = open({ offload: 'snapshot' });
     const session = await play(compactor, generateHistory({ entries: 100 }));
     await compactor.close();

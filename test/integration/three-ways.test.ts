@@ -1,4 +1,4 @@
-// Wherever a session's work runs, its history and its totals come out the same.
+// A session's history and totals do not depend on where its work runs.
 
 import { readdirSync } from 'node:fs';
 import { agentPreset, createCompactor } from 'ctxfold';
@@ -16,7 +16,7 @@ import { PLAYS_ALL, runs, sample, sightings } from '../support/scale.js';
 
 const MODES: readonly OffloadMode[] = ['inline', 'auto', 'snapshot', 'resident'];
 
-/** Small enough that many of the random sessions reach the threshold, and some cannot fit. */
+/** Small enough that many random sessions reach the threshold, and some cannot fit. */
 const CONTEXT_LIMITS = [400, 1_500, 200_000] as const;
 
 const SHORT = { maxEntries: 120 };
@@ -54,15 +54,15 @@ interface Outcome {
   readonly fallbacks: readonly unknown[];
 }
 
-/** What the sessions of all modes have been through. */
+/** What happened in the sessions of all modes. */
 const seen = {
   ...{ compressed: 0, pruned: 0, outsideWorkingSet: 0 },
   ...{ residentPasses: 0, residentPassesOfAuto: 0 },
 };
 
 /**
- * Plays a session that opens with `opened` entries: a number adds that many entries; the rest of them
- * comes before the last window.
+ * Plays a session that opens with `opened` entries. Numbers in the script add that many entries; the rest comes before the
+ * last window.
  */
 async function play(
   mode: OffloadMode,
@@ -131,7 +131,7 @@ async function play(
   return outcome;
 }
 
-/** Plays the same session in every mode. */
+/** Plays the same session in every mode and compares. */
 async function expectEqual(...session: PlayArguments): Promise<void> {
   const [inline, ...others] = await Promise.all(MODES.map((mode) => play(mode, ...session)));
   for (const other of others) expect(other).toEqual(inline);
@@ -153,7 +153,7 @@ const working: fc.Arbitrary<SessionOptions> = fc
 const placeholder = fc.constantFrom<PlaceholderStyle>('pointer', 'informative');
 const steps = fc.array(step, { maxLength: 10, size: 'max' });
 
-/** Several copies of a history, one after the other: more than `auto` keeps to itself. */
+/** Repeats a history until it is too long for `auto` to keep it inline. */
 function prolonged(entries: readonly IContent[], length: number): readonly IContent[] {
   if (entries.length === 0) return [];
   return Array.from({ length }, (_, at) => ({ ...(entries[at % entries.length] as IContent) }));

@@ -1,4 +1,4 @@
-// Worker threads that are killed in the middle of a session change nothing about its result.
+// Killing worker threads during a session does not change its result.
 
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
@@ -8,10 +8,10 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { generateHistory } from '../../bench/support/generate-history.js';
 import { PLAYS_ALL } from '../support/scale.js';
 
-/** Every thread that this process starts from now on, and a way to kill them. */
+/** Tracks all threads started from now on, and kills them. */
 class Threads {
   readonly started: Worker[] = [];
-  /** Kill each thread as soon as it is started. */
+  /** Whether to kill each thread as soon as it starts. */
   isDeadly = false;
 
   constructor() {
@@ -23,7 +23,7 @@ class Threads {
     onTestFinished(() => void process.off('worker', onWorker));
   }
 
-  /** Resolves when they are gone. */
+  /** Resolves when they have exited. */
   async killAll(): Promise<void> {
     await Promise.all(this.started.map((worker) => worker.terminate()));
   }
@@ -34,20 +34,20 @@ interface Run {
   readonly fallbacks: readonly FallbackEvent[];
 }
 
-/** `counting`: entries were added. `window`: it has opened, and its work is under way. `rest`: it has closed. */
+/** `counting`: entries were added. `window`: it is open and working. `rest`: it has closed. */
 type Moment = 'counting' | 'window' | 'rest';
 
 interface Script {
-  /** Entries that the session opens with. */
+  /** Initial entries of the session. */
   readonly restored: number;
   readonly entriesPerTurn: number;
-  /** Called in the middle of each turn. */
+  /** Called during each turn. */
   readonly disturb?: (turn: number, moment: Moment, run: Run) => unknown;
 }
 
 const TURNS = 9;
 
-/** Entries of a history that takes a thread a while. */
+/** Length of a history that keeps a thread busy for a while. */
 const MANY = PLAYS_ALL ? 2_000 : 500;
 
 function open(options: CompactorOptions): Compactor {
@@ -84,7 +84,7 @@ async function play(
   return run;
 }
 
-/** Plays the same session inline, and holds the other one against it. */
+/** Plays the same session inline and compares. */
 async function expectAsInline(
   { session, fallbacks }: Run,
   entries: readonly IContent[],
@@ -118,7 +118,7 @@ describe('a session whose threads are killed', () => {
       entriesPerTurn: 5,
       disturb: (turn, moment) => {
         if (moment === 'rest') return;
-        // First they die while they work, then also while they start, then they are left alone.
+        // First threads die while they work, then also during start, then no more.
         threads.isDeadly = turn === 2;
         if (turn < 4) void threads.killAll();
       },
@@ -128,8 +128,8 @@ describe('a session whose threads are killed', () => {
     expect(threads.started.length).toBeGreaterThan(2);
   });
 
-  describe('and whose history lives there', () => {
-    it('does the pass of its window itself, and lives on another thread with the next change', async () => {
+  describe('and whose history is resident', () => {
+    it('runs the pass of its window inline, and moves to another thread with the next change', async () => {
       const threads = new Threads();
       let dying: Promise<void> | undefined;
       // So much that no thread has counted it before it is killed.
@@ -144,7 +144,7 @@ describe('a session whose threads are killed', () => {
       const entries = generateHistory({ entries: 100 + TURNS * 100 });
       const killed = await play(open({ offload: 'resident', threads: 2 }), entries, script);
       await expectAsInline(killed, entries, script);
-      // What it counted had to be counted elsewhere, which may have failed as well.
+      // What a dead thread had counted was recounted elsewhere, which may have failed too.
       const lost = killed.fallbacks.filter(({ task }) => task === 'open');
       expect(lost.length).toBeGreaterThanOrEqual(3);
       for (const { error } of lost) expect(error).toMatchObject({ code: 'WORKER_DIED' });
@@ -152,7 +152,7 @@ describe('a session whose threads are killed', () => {
       expect(killed.session.stats().residentPasses).toBeGreaterThan(0);
     });
 
-    it('tells of threads that died before there was a session', async () => {
+    it('reports threads that died before there was a session', async () => {
       const threads = new Threads();
       threads.isDeadly = true;
       const compactor = open({ offload: 'resident', threads: 1 });
@@ -166,12 +166,12 @@ describe('a session whose threads are killed', () => {
       expect(session.history.length).toBe(MANY);
     });
 
-    it('gives back its place when a history cannot be taken in', async () => {
+    it('frees its place on the thread when its history is refused', async () => {
       const compactor = open({ offload: 'resident', threads: 1 });
       const entries = generateHistory({ entries: MANY });
       const broken = [...entries, { speaker: 'nobody', blocks: [] } as unknown as IContent];
       await expect(compactor.createSession({ history: broken })).rejects.toThrow(TypeError);
-      // What was under way may still end; nothing of it stays.
+      // Pending work may still finish, but leaves nothing behind.
       const session = await compactor.createSession({ history: entries });
       await session.history.waitForTokenUpdates();
       expect(compactor.stats()).toMatchObject({ sessions: 1, residents: { residentSessions: 1 } });
@@ -179,8 +179,8 @@ describe('a session whose threads are killed', () => {
 
     it('moves to another thread with the next change when it was at rest', async () => {
       const threads = new Threads();
-      // One, which answers where the history lives: on a busy machine a second one may still start when it
-      // is killed, and is missed a second later, when the pool replaces all.
+      // One thread. On a busy machine a second one might still be starting when it is killed, and the pool would only notice
+      // later, when it replaces all.
       const compactor = open({ offload: 'resident', threads: 1 });
       const livingThere: unknown[] = [];
       const script: Script = {
@@ -192,7 +192,7 @@ describe('a session whose threads are killed', () => {
           const told = fallbacks.length;
           await threads.killAll();
           while (compactor.stats().residents?.residentSessions !== 0) await nextImmediate();
-          // Nobody waits for anything: the next change will tell.
+          // Nothing is pending, so only the next change notices.
           expect(fallbacks.length).toBe(told);
         },
       };
@@ -201,14 +201,14 @@ describe('a session whose threads are killed', () => {
       await expectAsInline(killed, entries, script);
       expect(livingThere).toEqual([1, 1, 1]);
       expect(killed.fallbacks.map(({ task }) => task)).toEqual(['open', 'open', 'open']);
-      // No window had to do without it: another line was opened before anything was posted on the dead one.
+      // No window went without: a new line was opened before anything was posted to the dead one.
       expect(killed.session.stats()).toMatchObject({ openings: 4, inlineTasks: 0 });
     });
 
-    it('goes on by itself when they die while its line is opened', async () => {
+    it('goes on inline when they die while its line is opened', async () => {
       const threads = new Threads();
       const compactor = open({ offload: 'resident', threads: 1 });
-      // Starts the thread, which is there when the next session asks it to open a line.
+      // Starts the thread, so that it is running when the next session opens a line.
       const first = await compactor.createSession({ history: generateHistory({ entries: 20 }) });
       await first.ensureCompressionBeforeSend('first');
       let dying: Promise<void> | undefined;
@@ -219,7 +219,7 @@ describe('a session whose threads are killed', () => {
         entriesPerTurn: 5,
         disturb: async (turn, moment, { session, fallbacks }) => {
           if (moment !== 'rest') return;
-          // Those of the third turn die as soon as they are started, where a line waits for them.
+          // In the third turn, threads die on start, while a line waits for them.
           threads.isDeadly = turn === 2;
           if (turn === 2) dying = threads.killAll();
           await dying;
@@ -229,7 +229,7 @@ describe('a session whose threads are killed', () => {
       };
       const entries = generateHistory({ entries: 60 + TURNS * 5 });
       const playing = play(compactor, entries, script);
-      // Until the thread is asked, or has answered already: its line is lost in both cases.
+      // The thread has been asked or has already answered; either way, its line is lost.
       const { openings: openedBefore } = compactor.stats();
       while (compactor.stats().pool?.runningTasks === 0) {
         if (compactor.stats().openings > openedBefore) break;
@@ -240,7 +240,7 @@ describe('a session whose threads are killed', () => {
       await expectAsInline(killed, entries, script);
       expect(failures[0]).toBeGreaterThan(0);
       expect(openings[2]).toBeGreaterThan(0);
-      // One line was lost, and another one not opened.
+      // One line was lost, and another one could not be opened.
       expect(failures.at(-1)).toBeGreaterThanOrEqual((failures[2] ?? 0) + 2);
       expect(openings[3]).toBe(openings[2]);
     });

@@ -1,4 +1,4 @@
-// Sessions with a working set: which rules they go by, on this thread and in a worker, and when those change.
+// Sessions with a working set: which rules apply, on this thread and in a worker, and when a change takes effect.
 
 import { createCompactor, humanText } from 'ctxfold';
 import {
@@ -18,14 +18,14 @@ import { workingHistory } from '../support/working-notation.js';
 const CHOICES = ['preset', 'off', 'default', 'aggressive'] as const;
 type WorkingSetChoice = (typeof CHOICES)[number];
 
-/** They take outputs alone, and at once. */
+/** Removes only outputs, and at once. */
 const RULES: WorkingSetRules = {
   ...DEFAULT_WORKING_SET,
   ...{ readCalls: Infinity, searchCalls: Infinity, outputCalls: 0 },
   ...{ paybackCalls: Infinity, freeTokens: 0 },
 };
 
-/** What the setting stands for. */
+/** The rules that a setting stands for. */
 function rulesOf(
   choice: WorkingSetChoice,
   preset: WorkingSetRules | undefined,
@@ -35,7 +35,7 @@ function rulesOf(
   return choice === 'default' ? DEFAULT_WORKING_SET : AGGRESSIVE_WORKING_SET;
 }
 
-/** Long enough for every choice to find something, and something else than the others. */
+/** Long enough that each setting finds something different. */
 const HISTORY = workingHistory(
   Array.from(
     { length: 60 },
@@ -72,8 +72,8 @@ function expectedOf(
   return compacted;
 }
 
-/** That was all on this thread, should the worker have been behind each time: one day it catches up. */
-async function passOnWorker(session: Session): Promise<void> {
+/** Waits for a pass in the worker: a window does the work on this thread while the worker is behind. */
+async function waitForWorkerPass(session: Session): Promise<void> {
   const passes = async (): Promise<number> => {
     session.history.add(humanText('go on'));
     await session.ensureCompressionBeforeSend('p', 0);
@@ -83,7 +83,7 @@ async function passOnWorker(session: Session): Promise<void> {
 }
 
 describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingSet, %s', (mode) => {
-  it.each(sample(CHOICES, 2))('of %s acts in a session', async (choice) => {
+  it.each(sample(CHOICES, 2))('of %s takes effect in a session', async (choice) => {
     const compactor = compactorOf(mode);
     for (const preset of [RULES, undefined]) {
       const session = await compactor.createSession({
@@ -101,7 +101,7 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
     }
   });
 
-  it('acts from the next window on when it changes', async () => {
+  it('takes effect from the next window on when it changes', async () => {
     const compactor = compactorOf(mode);
     const session = await compactor.createSession({
       edits: 'every-turn',
@@ -127,13 +127,13 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
       expected = expectedOf([...expected, ...added], choice, RULES);
       expect(session.history.getAll()).toEqual(expected);
     }
-    if (mode === 'resident') await passOnWorker(session);
+    if (mode === 'resident') await waitForWorkerPass(session);
     await session.close();
   });
 });
 
 describe('SessionOptions.density.workingSet', () => {
-  it('is refused when it is none, before anything is made', async () => {
+  it('is refused when it is invalid, before anything is created', async () => {
     const compactor = compactorOf('inline');
     for (const name of Object.keys(RULES)) {
       for (const rule of [undefined, NaN, -1, '5']) {

@@ -1,17 +1,17 @@
-// One conversation in the formats of four APIs, as bodies of requests: an agent reads files, writes them, and reads again.
+// One conversation as request bodies of four APIs: an agent reads files, writes them, and reads again.
 
-/** An API as a client speaks it. */
+/** An API as a client uses it. */
 export interface ApiTalk {
   readonly name: 'anthropic' | 'responses' | 'chat' | 'gemini';
   readonly path: string;
-  /** Leads to the messages. */
+  /** The field with the messages. */
   readonly list: 'messages' | 'input' | 'contents';
   readonly user: (text: string) => object;
   readonly system: (text: string) => object | undefined;
-  /** A call of a tool with its result. */
+  /** A tool call with its result. */
   readonly use: (id: string, name: string, input: object, result: string) => readonly object[];
   readonly answer: (text: string) => object;
-  /** What stands besides the messages. */
+  /** The fields other than the messages. */
   readonly besides: object;
 }
 
@@ -76,7 +76,7 @@ export const API_TALKS: readonly ApiTalk[] = [
   },
 ];
 
-/** The messages of a session with so many steps: each reads a file that the one before has written, and writes it. */
+/** The messages of a session with that many steps: each reads the file that the previous one wrote, and writes it. */
 export function talk(api: ApiTalk, steps: number, lines: number = 80): readonly object[] {
   const text = (step: number): string =>
     Array.from({ length: lines }, (_, at) => `line ${at} of what step ${step} has seen`).join('\n');
@@ -94,7 +94,7 @@ export function talk(api: ApiTalk, steps: number, lines: number = 80): readonly 
   return messages;
 }
 
-/** The body of a request. */
+/** A request body. */
 export function bodyOf(api: ApiTalk, messages: readonly object[], besides: object = {}): string {
   return JSON.stringify({ ...api.besides, [api.list]: messages, ...besides });
 }

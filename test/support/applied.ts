@@ -1,4 +1,4 @@
-// What tests of passes do to histories besides running one: apply what it found, and freeze what it must not touch.
+// Helpers for tests of passes: apply a result to a history, and freeze inputs.
 
 import type { IContent } from '../../src/shared/content.js';
 import { applyDensityResult } from '../../src/shared/density.js';
@@ -11,7 +11,7 @@ export function applied(history: readonly IContent[], result: DensityResult): IC
   return compacted;
 }
 
-/** Freezes a value and all that it holds; returns it. What memory stands behind cannot be frozen. */
+/** Freezes a value deeply and returns it, except typed arrays, which cannot be frozen. */
 export function freezeDeep<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
     Object.freeze(value);
@@ -20,7 +20,7 @@ export function freezeDeep<T>(value: T): T {
   return value;
 }
 
-/** The documented part of a result: what has no rules to tell of is compared by it. */
+/** The documented part of a result, for comparison with an implementation that reports no rules. */
 export function documented({ removals, replacements, metadata }: DensityResult): DensityResult {
   return { removals, replacements, metadata };
 }

@@ -1,19 +1,19 @@
-// Random histories as crashes and careless tools leave them: responses missing or late by the dozen,
-// entries gone, in the wrong order or empty. A pass must neither throw on them nor make them worse.
+// Random histories as crashes and careless tools leave them: dozens of missing or late responses, lost, reordered or empty
+// entries. A pass must neither throw on them nor make them worse.
 
 import fc from 'fast-check';
 
 import type { IContent } from '../../src/shared/content.js';
 import { arbitraryHistory } from './arbitrary-history.js';
 
-/** Gives histories that break rules of `findViolations`, most of them several. */
+/** Generates histories that break rules of `findViolations`, mostly several. */
 export function arbitraryBrokenHistory(): fc.Arbitrary<IContent[]> {
   const place = fc.nat(400);
   return fc
     .record({
       history: arbitraryHistory(),
       unanswered: fc.record({ from: fc.nat(50), count: fc.constantFrom(0, 5, 40, 150, 400) }),
-      // Dozens of calls are open at once then, several of them with one id.
+      // Leaves dozens of calls open at once, some with the same id.
       isAnsweredLate: fc.boolean(),
       removed: fc.array(place, { maxLength: 20, size: 'max' }),
       emptied: fc.array(place, { maxLength: 3, size: 'max' }),

@@ -1,4 +1,4 @@
-// The random histories of other tests are valid, and not all short.
+// The random histories of other tests are valid and not all short.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Random valid histories for properties, built turn by turn so that they shrink to few turns. They
-// hold what real sessions hold at their worst: odd parameters, repeated ids, inclusions that do not close.
+// Random valid histories for properties, built turn by turn so that they shrink well. They contain the worst of real
+// sessions: odd parameters, repeated ids, unclosed inclusions.
 
 import fc from 'fast-check';
 
@@ -18,15 +18,15 @@ import type { DensityConfig } from '../../src/shared/density.js';
 import { arbitraryPath, arbitraryResult, arbitraryToolUse, listOf } from './arbitrary-tool-use.js';
 import { length } from './scale.js';
 
-/** The root that `arbitraryDensityConfig` resolves against. */
+/** The workspace root in `arbitraryDensityConfig`. */
 export const WORKSPACE_ROOT = '/work';
 
 export interface ArbitraryHistoryOptions {
-  /** Upper bound of a history's length where all is played, at least 20. @default 300 */
+  /** Maximum length at full scale, at least 20. @default 300 */
   readonly maxEntries?: number;
 }
 
-/** Gives valid histories: half of them short, one in ten up to `maxEntries` long. */
+/** Generates valid histories: half of them short, one in ten up to `maxEntries` long. */
 export function arbitraryHistory({ maxEntries = 300 }: ArbitraryHistoryOptions = {}): fc.Arbitrary<
   IContent[]
 > {
@@ -45,7 +45,7 @@ export function arbitraryHistory({ maxEntries = 300 }: ArbitraryHistoryOptions =
     .map((plan) => assemble(plan, longest));
 }
 
-/** Gives configurations of all phases, with every kind of retention. */
+/** Generates configurations of all phases, with every kind of retention. */
 export function arbitraryDensityConfig(): fc.Arbitrary<DensityConfig> {
   return fc.record(
     {
@@ -72,14 +72,14 @@ interface PlannedCall {
   readonly name: string;
   readonly parameters: unknown;
   readonly result: unknown;
-  /** Of what the result holds besides text; `null` when that is nothing. */
+  /** Tokens of the result's media; `null` for none. */
   readonly mediaTokens: number | null;
   readonly hasFailed: boolean;
-  /** An id that other calls have too, or `null` for one of its own. */
+  /** An id shared with other calls, or `null` for a unique one. */
   readonly sharedId: string | null;
-  /** What was thought right before it, which is not often anything. */
+  /** Reasoning right before it, mostly none. */
   readonly thoughts: readonly ThinkingBlock[];
-  /** Whether somebody was asked for it, and answered before it ran. */
+  /** Whether the call has an approval, which was answered before it ran. */
   readonly isApproved: boolean;
 }
 
@@ -97,10 +97,10 @@ interface PlannedTurn {
 
 interface HistoryPlan {
   readonly turns: readonly PlannedTurn[];
-  /** A last step whose calls beyond the first `answered` still run. */
+  /** A last step whose calls after the first `answered` are pending. */
   readonly running: PlannedStep | null;
   readonly answered: number;
-  /** Whether calls that still run have a response that is not complete. */
+  /** Whether pending calls have an incomplete response. */
   readonly isStreaming: boolean;
 }
 
@@ -231,7 +231,7 @@ function assemble({ turns, running, answered, isStreaming }: HistoryPlan, max: n
       ...asked.map((blocks) => entryOf('human', substantial(blocks))),
       ...steps.flatMap((planned) => stepEntries(planned, newId)),
     ];
-    // Room for what still runs: an ai entry, its approvals, and one tool entry per call.
+    // Room for pending calls: an ai entry, its approvals, and one tool entry per call.
     if (history.length + entries.length + 10 > max) break;
     history.push(...entries);
   }
@@ -310,7 +310,7 @@ function substantial(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
   return blocks.some(hasSubstance) ? blocks : [...blocks, { type: 'text', text: 'go on' }];
 }
 
-/** Entries of an odd number of blocks carry metadata, so that what is opaque can be seen to survive. */
+/** Entries with an odd number of blocks have metadata, so that tests can check that opaque fields survive. */
 function entryOf(speaker: IContent['speaker'], blocks: readonly ContentBlock[]): IContent {
   if (blocks.length % 2 === 0) return { speaker, blocks };
   return {

@@ -1,5 +1,5 @@
-// Random histories as a loop sends them: they begin with the user, every call is answered, arguments
-// are objects, no entry ends in reasoning, and nearly all calls have ids of their own.
+// Random histories as an agent loop sends them: they start with the user, every call is answered, arguments are objects, no
+// entry ends with reasoning, and nearly all call ids are unique.
 
 import fc from 'fast-check';
 
@@ -8,7 +8,7 @@ import type { ContentBlock, IContent, ToolCallBlock } from '../../src/shared/con
 import { arbitraryHistory } from './arbitrary-history.js';
 import type { ArbitraryHistoryOptions } from './arbitrary-history.js';
 
-/** Gives valid histories of which each provider takes nearly all as they are. */
+/** Generates valid histories, nearly all of which every provider accepts. */
 export function arbitrarySendableHistory(
   options: ArbitraryHistoryOptions = {},
 ): fc.Arbitrary<IContent[]> {
@@ -39,8 +39,8 @@ export function arbitrarySendableHistory(
 }
 
 /**
- * Names calls after their number, or leaves them their ids, and answers those that are open. A response
- * goes with the newest call that had its id and waits for one.
+ * Gives calls unique ids or leaves their own, and answers pending ones. A response goes to the newest pending call with its
+ * original id.
  */
 function withAnswers(history: readonly IContent[], hasOwnIds: boolean): IContent[] {
   const waiting = new Map<string, ToolCallBlock[]>();

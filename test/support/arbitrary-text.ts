@@ -1,9 +1,9 @@
-// Random texts that counters trip over: characters of one script or of all, marks, surrogates, contractions, line ends and
+// Random texts that trip token counters: characters of one script or all, marks, surrogates, contractions, and line ends and
 // white space of every kind, in any order.
 
 import fc from 'fast-check';
 
-/** First and last code points of what is alike in some way. */
+/** Ranges of similar code points. */
 const RANGES: readonly (readonly [number, number])[] = [
   ...([
     [0x61, 0x7a],
@@ -44,7 +44,7 @@ const RANGES: readonly (readonly [number, number])[] = [
   ] as const),
 ];
 
-/** What the words of an encoding begin and end with, or are told apart by. */
+/** Texts at the word boundaries of encodings. */
 const PARTS: readonly string[] = [
   ...["'s", "'S", "'ſ", "'ll", "'Ll", "'re", "'vE", "'t", "'M", "'d", "'", "'l", "'r", '’s'],
   ...['/', '//', '\r\n', '\n', '\r', ' ', '  ', '\t', '\u0085', '\u00a0', '\u2028', '\ufeff'],
@@ -58,7 +58,7 @@ const characterOf = ([min, max]: readonly [number, number]): fc.Arbitrary<string
   fc.integer({ min, max }).map((point) => String.fromCodePoint(point));
 const character = fc.constantFrom(...RANGES).chain(characterOf);
 
-/** Texts of parts or characters, mixed or of one sort; of `maxParts` at most. */
+/** Generates texts of at most `maxParts` parts or characters, mixed or of one kind. */
 export function arbitraryText(maxParts: number): fc.Arbitrary<string> {
   const some = (one: fc.Arbitrary<string>): fc.Arbitrary<string> =>
     fc.array(one, { size: 'max', maxLength: maxParts }).map((parts) => parts.join(''));

@@ -1,17 +1,16 @@
-// Random uses of tools and what comes of them, for random histories: the few files that they touch,
-// parameters at their oddest, results of every shape.
+// Random tool uses and results for random histories: a few files, odd parameters, results of every shape.
 
 import fc from 'fast-check';
 
 import { PRUNED_POINTER } from '../../src/shared/density.js';
 
-/** A tool, and what it is called with. */
+/** A tool and its parameters. */
 interface ToolUse {
   readonly name: string;
   readonly parameters: unknown;
 }
 
-/** A list whose length is spread evenly; fast-check's default size would keep it at ten or so. */
+/** A list of uniform length; fast-check's default size limits it to about ten. */
 export function listOf<T>(
   item: fc.Arbitrary<T>,
   maxLength: number,
@@ -20,7 +19,7 @@ export function listOf<T>(
   return fc.array(item, { minLength, maxLength, size: 'max' });
 }
 
-/** Spellings of the same few files, and names that a careless lookup would find in a prototype. */
+/** Different spellings of a few files, and names that a careless lookup would find on a prototype. */
 export const arbitraryPath: fc.Arbitrary<string> = fc.constantFrom(
   'a.ts',
   'a.ts',
@@ -82,7 +81,7 @@ const listParameters = fc.oneof(
   },
 );
 
-/** Uses of tools that read, write and do neither, with all kinds of parameters. */
+/** Tool uses that read, write or do neither, with all kinds of parameters. */
 export const arbitraryToolUse: fc.Arbitrary<ToolUse> = fc.oneof(
   {
     weight: 6,

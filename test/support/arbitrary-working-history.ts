@@ -1,5 +1,5 @@
-// Random histories for a working set: reads of files and of lines, searches, commands that name files, calls made again,
-// results of all sizes. The rules are as random, and none of them is a default.
+// Random histories for working sets: reads of files and lines, searches, commands that name files, repeated calls, results
+// of all sizes. The rules are random as well; none is a default.
 
 import fc from 'fast-check';
 
@@ -89,7 +89,7 @@ const otherUse = fc.constantFrom<WorkingUse>(
   { name: 'get_weather', parameters: null },
 );
 
-/** Outputs that are not soon there again. */
+/** Outputs that are rarely repeated. */
 const outputUse = fc
   .tuple(fc.boolean(), fc.nat(99))
   .map(([isSearch, number]): WorkingUse =>
@@ -98,7 +98,7 @@ const outputUse = fc
       : { name: 'run_shell_command', parameters: { command: `make target${number}` } },
   );
 
-/** Texts that an edit replaces, or a write writes: long ones, and a short one. */
+/** Texts that an edit replaces or a write writes: long ones and a short one. */
 const spendable = fc.constantFrom('a', 'old\n'.repeat(50), '"\\'.repeat(300), 'x'.repeat(159));
 const editUse = fc.oneof(
   fc.tuple(file, spendable).map(([path, old_string]): WorkingUse => ({
@@ -118,7 +118,7 @@ const editUse = fc.oneof(
   })),
 );
 
-/** A use of a tool that a working set knows; some come often, so that calls are made again. */
+/** Generates uses of tools that a working set knows; some are frequent, so that calls repeat. */
 const workingUse: fc.Arbitrary<WorkingUse> = fc.oneof(
   { weight: 4, arbitrary: linesUse },
   { weight: 2, arbitrary: rangeUse },
@@ -131,7 +131,7 @@ const workingUse: fc.Arbitrary<WorkingUse> = fc.oneof(
 
 const OLD_OUTPUT = `${PRUNED_POINTER}\nIt named: src/a.ts readFile`;
 
-/** How tools answer a text: as it is mostly, or in JSON. */
+/** The forms in which tools return a text: plain, mostly, or in JSON. */
 const WRAPS: readonly ((text: string) => unknown)[] = [
   ...Array.from({ length: 8 }, () => (text: string) => text),
   (text) => JSON.stringify([{ query: 'a.ts', result: text, success: true }]),
@@ -168,7 +168,7 @@ const workingResult: fc.Arbitrary<unknown> = fc.oneof<fc.WeightedArbitrary<unkno
   },
 );
 
-/** Gives histories in which most tools are those of `WORKING_TOOLS`; else as `histories` are. */
+/** Generates histories that mostly use `WORKING_TOOLS`, but are otherwise like `histories`. */
 export function arbitraryWorkingHistory(
   histories: fc.Arbitrary<IContent[]> = arbitraryHistory(),
 ): fc.Arbitrary<IContent[]> {
@@ -181,7 +181,7 @@ export function arbitraryWorkingHistory(
     .map(({ history, uses, results }) => withUses(history, uses, results));
 }
 
-/** As `arbitraryWorkingHistory`, by the options of the histories. */
+/** Like `arbitraryWorkingHistory`, from options of the histories. */
 export function arbitraryWorkingHistoryOf(
   options: ArbitraryHistoryOptions,
 ): fc.Arbitrary<IContent[]> {
@@ -211,7 +211,7 @@ function withUses(
 
 const calls = fc.constantFrom(0, 1, 2, 3, 5, 8, Infinity);
 
-/** Gives rules of all kinds: some take nearly everything, some nothing, some only near the end. */
+/** Generates rules of all kinds: some remove nearly everything, some nothing, some only near the end. */
 export function arbitraryWorkingSetRules(): fc.Arbitrary<WorkingSetRules> {
   return fc.record(
     {
@@ -224,7 +224,7 @@ export function arbitraryWorkingSetRules(): fc.Arbitrary<WorkingSetRules> {
   );
 }
 
-/** Gives configurations with a working set; in half of them it is the only phase. */
+/** Generates configurations with a working set, which is the only phase in half of them. */
 export function arbitraryWorkingConfig(): fc.Arbitrary<DensityConfig> {
   return fc
     .record({

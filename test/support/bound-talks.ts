@@ -1,4 +1,4 @@
-// Plays recorded sessions through adapters and the real SDKs, against providers that bind reasoning to what stands before it, and
+// Plays recorded sessions through adapters and the real SDKs, against providers that bind reasoning to its prefix, and
 // counts what these would refuse or drop.
 
 import Anthropic from '@anthropic-ai/sdk';
@@ -19,19 +19,19 @@ import {
   ReasoningSeals,
 } from './thinking-provider.js';
 
-/** Results leave early, so that short sessions have edits as well. */
+/** Removes results early, so that even short sessions have edits. */
 const EAGER = { ...DEFAULT_WORKING_SET, freeTokens: 0, readCalls: 3, outputCalls: 1 };
 
-/** What came of a session. */
+/** The result of a session. */
 export interface Played {
   readonly requests: number;
-  /** Requests that were refused, or reasoning that was dropped. */
+  /** Requests refused, or reasoning dropped. */
   readonly broken: number;
-  /** Edits of what had been sent. */
+  /** Edits of content that had been sent. */
   readonly edits: number;
 }
 
-/** Plays a session through Anthropic's SDK, as with a model that refuses reasoning whose prefix has changed. */
+/** Plays a session through Anthropic's SDK, with a model that refuses reasoning whose prefix has changed. */
 export async function playClaude(
   entries: readonly IContent[],
   edits: 'auto' | 'append-only' | 'every-turn',
@@ -52,7 +52,7 @@ export async function playClaude(
     return Promise.resolve(Response.json(message));
   };
   const onSession = (session: Session): void => {
-    // What was shrunk before it was sent is bound to nothing.
+    // Results shrunk before they were sent are in no prefix yet.
     session.on('pruned', ({ reason }) => void (landed += reason === 'unsent' ? 0 : 1));
   };
   const options = {
@@ -84,7 +84,7 @@ export async function playClaude(
   return { requests, broken, edits: landed };
 }
 
-/** Plays a session through OpenAI's SDK, as with a model that drops it. */
+/** Plays a session through OpenAI's SDK, with a model that drops such reasoning. */
 export async function playGpt(
   entries: readonly IContent[],
   model: string,

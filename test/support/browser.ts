@@ -1,4 +1,4 @@
-// Where a browser is, for tests of pages: a Chromium that is installed, or the one that the variable CHROMIUM_PATH names.
+// Locates a browser for tests of pages: an installed Chromium, or the one in CHROMIUM_PATH.
 
 import { existsSync } from 'node:fs';
 
@@ -11,11 +11,11 @@ const PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** The browser, where there is one. */
+/** Path of the browser, if there is one. */
 export const CHROMIUM_PATH: string | undefined = PLACES.find(
   (place) => place !== '' && existsSync(place),
 );
 
-/** What the name of a skipped test says. */
+/** A suffix for the names of skipped tests. */
 export const CHROMIUM_MISSING: string =
   CHROMIUM_PATH === undefined ? ': none was found, set CHROMIUM_PATH' : '';

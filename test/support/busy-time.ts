@@ -1,6 +1,6 @@
-// How long something keeps this process busy: the processor's time, which other processes on the machine do not add to.
+// CPU time of this process, which excludes other programs on the machine.
 
-/** Returns the milliseconds of the processor that this process has taken since the given reading, or since it began. */
+/** Returns the CPU milliseconds of this process since the given reading, or since its start. */
 export function busyMs(since?: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1_000;

@@ -1,32 +1,33 @@
-// Providers with a prompt cache, by the documents of Anthropic and OpenAI: prefixes, a time to live that a read renews, a least
-// length, and usage as they report it. They bill by the table of prices, and know why a request missed; they answer nothing themselves.
+// Providers with a prompt cache, after the documentation of Anthropic and OpenAI: prefixes, a TTL that a read renews, a
+// minimum length, and usage as they report it. They bill by the price table and know why a request missed, but return no
+// answers.
 
 import { createHash } from 'node:crypto';
 import type { ModelPrice } from '../../src/main/models/price-table.js';
 import { atLifetime } from '../../src/main/models/model-prices.js';
 
-/** What a request holds, in its order, and for how long it is to be kept. */
+/** The content of a request in order, and how long to cache it. */
 export interface CachedRequest {
-  /** System text and tools come first. */
+  /** System text and tools, which come first. */
   readonly head: string;
   readonly parts: readonly string[];
   readonly ttlMs: number;
   /**
-   * Places of Anthropic's marks, if the provider caches only there: the parts up to which entries are written, and the position of each
-   * part. An entry is found at most 20 positions in front of a mark. @default all prefixes are cached and found
+   * Cache marks, if the provider caches only there: the parts at which entries are written, and the position of each part. A
+   * mark finds entries at most 20 positions before it. @default all prefixes are cached and found
    */
   readonly marks?: { readonly parts: readonly number[]; readonly positions: readonly number[] };
 }
 
-/** Positions that a mark looks back, its own among them. */
+/** Positions that a mark looks back, including its own. */
 const LOOKBACK = 20;
 
-/** What a request came to, in the provider's tokens. */
+/** The bill of a request, in the provider's tokens. */
 export interface Billed {
   readonly inputTokens: number;
   readonly readTokens: number;
   readonly dollars: number;
-  /** Why less than half of what the request before had left was read; `undefined` where more was. */
+  /** Why less than half of what the previous request cached was read; `undefined` if more was. */
   readonly missed?: 'expired' | 'edit' | 'changed-request' | undefined;
 }
 
@@ -35,7 +36,7 @@ export class CachingProvider {
   readonly billed: Billed[] = [];
   readonly #price: ModelPrice;
   readonly #now: () => number;
-  /** By the hash of a prefix, when it is gone. */
+  /** By hash of a prefix, when it expires. */
   readonly #cached = new Map<string, { expiresMs: number; readonly ttlMs: number }>();
   #former: (CachedRequest & { readonly atMs: number; readonly tokens: number }) | undefined;
 
@@ -44,19 +45,19 @@ export class CachingProvider {
     this.#now = now;
   }
 
-  /** What all requests have cost, in dollars. */
+  /** The cost of all requests, in dollars. */
   get dollars(): number {
     return this.billed.reduce((sum, { dollars }) => sum + dollars, 0);
   }
 
-  /** Bills a request and keeps it. */
+  /** Bills a request and caches it. */
   take(request: CachedRequest): Billed {
     const atMs = this.#now();
     const hash = createHash('sha256');
     let [tokens, readTokens] = [0, 0];
     const { leastCachedTokens = 0 } = this.#price;
     const prefixes: string[] = [];
-    // The head is at place -1.
+    // The head is at index -1.
     for (const [at, part] of [request.head, ...request.parts].entries()) {
       tokens += tokensOf(part);
       const prefix = hash.update(`${part}\0`).copy().digest('base64');
@@ -97,18 +98,18 @@ export class CachingProvider {
   }
 }
 
-/** Whether a mark looks for an entry that ends with a part. */
+/** Whether a mark would find an entry that ends with this part. */
 function isLookedFor({ marks }: CachedRequest, part: number): boolean {
   if (marks === undefined) return true;
   const positionOf = (at: number): number => marks.positions[at] ?? 0;
   return marks.parts.some((mark) => mark >= part && positionOf(mark) - positionOf(part) < LOOKBACK);
 }
 
-/** The names of what a message consists of are no tokens, nor are escapes. */
+/** Field names of messages and escapes cost no tokens. */
 const FRAME =
   /"(?:type|role|content|text|id|name|input|tool_use_id|call_id|output|arguments)":|\\(?=.)/g;
 
-/** Tokens of a part, as the provider counts: so many characters, of which spaces in a row are one token. */
+/** Tokens of a part by the provider's count: characters divided by a constant, where a run of spaces counts as one token. */
 export function tokensOf(part: string): number {
   return Math.ceil(part.replace(FRAME, '').replace(/ {2,}/g, '....').length / 4);
 }

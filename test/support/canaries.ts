@@ -1,11 +1,11 @@
-// Marks that are planted in what one owner says, and looked for in whatever comes out anywhere.
+// Canaries: markers planted in each owner's content, and searched for in all outputs.
 
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 
 const MARK = /canary[0-9a-f]{16}/g;
 
-/** Everything of a value is looked at, at any depth. */
+/** Inspects values completely, at any depth. */
 const EVERYTHING = {
   depth: Infinity,
   maxArrayLength: Infinity,
@@ -13,7 +13,7 @@ const EVERYTHING = {
   showHidden: true,
 } as const;
 
-/** Marks, who each belongs to, and where each was found. */
+/** Canaries, their owners, and where each was found. */
 export class Canaries<Owner> {
   readonly #owners = new Map<string, Owner>();
   readonly #found = new Map<string, Set<string>>();
@@ -22,14 +22,14 @@ export class Canaries<Owner> {
     return this.#owners.size;
   }
 
-  /** A new mark of an owner's. Letters and digits: nothing escapes, trims or folds it. */
+  /** A new canary of an owner. Only letters and digits, which nothing escapes, trims or folds. */
   plant(owner: Owner): string {
     const mark = `canary${randomBytes(8).toString('hex')}`;
     this.#owners.set(mark, owner);
     return mark;
   }
 
-  /** Looks through what came out in a place: any value, errors and maps as well. */
+  /** Searches the output of a place: any value, including errors and maps. */
   collect(place: string, value: unknown): void {
     const found = this.#found.get(place) ?? new Set();
     this.#found.set(place, found);
@@ -37,12 +37,12 @@ export class Canaries<Owner> {
     for (const [mark] of text.matchAll(MARK)) found.add(mark);
   }
 
-  /** Places that something came out of, each with the marks in it. */
+  /** All places with output, with the canaries found there. */
   get places(): ReadonlyMap<string, ReadonlySet<string>> {
     return this.#found;
   }
 
-  /** Whose marks came out in a place. */
+  /** The owners whose canaries were found in a place. */
   ownersIn(place: string): ReadonlySet<Owner> {
     const marks = [...(this.#found.get(place) ?? [])];
     return new Set(marks.flatMap((mark) => this.#owners.get(mark) ?? []));

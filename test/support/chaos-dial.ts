@@ -1,9 +1,9 @@
-// The shared memory by which a chaos run steers the faults of its worker threads and counts them. It
-// survives the thread that takes a fault; threads started later find it in their environment data.
+// Shared memory through which a chaos run injects faults into its worker threads and counts them. It survives the thread
+// that takes a fault; later threads find it in their environment data.
 
 import { setEnvironmentData } from 'node:worker_threads';
 
-/** What goes wrong. `test/support/workers/chaos.mjs` knows how. */
+/** The faults, as implemented by `test/support/workers/chaos.mjs`. */
 export const FAULTS = [
   'throw',
   'throwNull',
@@ -21,41 +21,41 @@ export const FAULTS = [
 
 export type Fault = (typeof FAULTS)[number];
 
-/** Where it goes wrong: tasks of the pool by kind. */
+/** Where faults occur in the pool: tasks by kind. */
 export const TASK_PLACES = ['optimize', 'count', 'count-packed', 'open'] as const;
 
-/** Calls on lines by name; `moveIn` is a delta of many entries. */
+/** Where faults occur on lines: calls by name. `moveIn` is a delta with many entries. */
 export const LINE_PLACES = ['receive', 'moveIn', 'plan', 'compress'] as const;
 
 export const PLACES = [...TASK_PLACES, ...LINE_PLACES] as const;
 
 export type Place = (typeof PLACES)[number];
 
-/** By place, how many calls there are to one that goes wrong. */
+/** By place, one call in this many fails. */
 export type FaultPeriods = Readonly<Record<Place, number>>;
 
-/** The key of the environment data that threads read. */
+/** The key of the environment data. */
 const ENVIRONMENT_KEY = 'ctxfold chaos';
 
-/** What was done, by place. */
+/** Calls and faults by place. */
 export interface DialReport {
   readonly calls: Readonly<Record<Place, number>>;
-  /** By place and fault, how often it was taken. */
+  /** Number of faults by place and kind. */
   readonly faults: Readonly<Record<Place, Readonly<Record<Fault, number>>>>;
 }
 
 /**
- * Every `period`-th call of a place goes wrong, by each fault in turn, in an order that the seed
- * shuffles. Tasks take turns with tasks, and lines with lines, so that few calls see all faults.
+ * Makes every `period`-th call of a place fail, rotating through the faults in an order shuffled by the seed. All tasks
+ * share one rotation and all lines another, so that few calls see all faults.
  */
 export class ChaosDial {
-  /** One number: whether faults are on. */
+  /** Whether faults are on. */
   readonly #isOn: Int32Array = sharedNumbers(1);
-  /** One number: `0`, or a place and a fault that every call there takes, while nothing else goes wrong. */
+  /** `0`, or a place and a fault that every call there takes, while nothing else fails. */
   readonly #forced: Int32Array = sharedNumbers(1);
-  /** By place, calls so far. */
+  /** Number of calls by place. */
   readonly #calls: Int32Array = sharedNumbers(PLACES.length);
-  /** By place and fault, how often it was taken. */
+  /** Number of faults taken, by place and fault. */
   readonly #taken: Int32Array = sharedNumbers(PLACES.length * FAULTS.length);
 
   constructor(periods: FaultPeriods, random: () => number) {
@@ -79,7 +79,7 @@ export class ChaosDial {
     Atomics.store(this.#isOn, 0, isOn ? 1 : 0);
   }
 
-  /** Has every call of a place go wrong in this way, and nothing else; `undefined` ends that. */
+  /** Makes every call of a place fail in this way, and nothing else; `undefined` ends that. */
   force(place: Place, fault: Fault | undefined): void {
     const index = PLACES.indexOf(place) * FAULTS.length;
     Atomics.store(this.#forced, 0, fault === undefined ? 0 : 1 + index + FAULTS.indexOf(fault));
@@ -92,7 +92,7 @@ export class ChaosDial {
     };
   }
 
-  /** Whether a call of one of these places has gone wrong in this way. */
+  /** Whether a call of one of these places has failed in this way. */
   hasTaken(places: readonly Place[], fault: Fault): boolean {
     return places.some((place) => this.#takenAt(place, fault) > 0);
   }

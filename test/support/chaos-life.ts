@@ -1,5 +1,5 @@
-// One life of a session in a chaos run: a script of additions and windows, played by a session on threads where things go wrong
-// and, unless edits depend on when a model answers, by one that runs inline, and held against each other.
+// One life of a session in a chaos run: a script of additions and windows, played by a session on faulty threads and, unless
+// edits depend on when a model answers, also by an inline session for comparison.
 
 import { setImmediate as nextImmediate, setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,33 +12,33 @@ import { CompressionExecutionError } from '../../src/shared/errors.js';
 import type { Soundness } from './chaos-soundness.js';
 import type { Watchdog } from './chaos-watchdog.js';
 
-/** How a life goes. */
+/** The script's parameters. */
 export interface LifePlan {
-  /** What violations call it. */
+  /** Its name in violations. */
   readonly name: string;
-  /** Passes that it has at most. */
+  /** Maximum number of passes. */
   readonly passes: number;
-  /** Entries that come in, in their order. */
+  /** Entries to add, in order. */
   readonly entries: readonly IContent[];
-  /** Whether windows are called off now and then; the share is one in eight. */
+  /** Whether some windows are aborted: one in eight. */
   readonly hasAborts: boolean;
-  /** Whether the history is cleared now and then. */
+  /** Whether the history is sometimes cleared. */
   readonly hasClears: boolean;
-  /** How many windows there are to one after which another process would go on, besides the last one. */
+  /** One window in this many, and the last one, is followed by a check of what another process would send. */
   readonly passesPerRestart: number;
-  /** Where the state is for sure, if it is saved. */
+  /** A store that never fails, if the state is saved. */
   readonly store: StateStore | undefined;
-  /** Goes on with the clock. */
+  /** Advances the clock. */
   readonly tick: () => void;
 }
 
-/** What a run notes of its lives. */
+/** Records of a run about its lives. */
 export interface LifeBook {
   readonly watchdog: Watchdog;
   readonly random: () => number;
-  /** Takes note of a window: how long it took, and whether it was called off. */
+  /** Records a window: its duration, and whether it was aborted. */
   readonly noteWindow: (waitMs: number, wasAborted: boolean) => void;
-  /** Whether the life has to end early. */
+  /** Whether the life must end early. */
   readonly isOver: () => boolean;
 }
 
@@ -48,12 +48,12 @@ const LONGEST_WAIT_BEFORE_ABORT_MS = 20;
 /** The sessions of a life. */
 export interface Lives {
   readonly real: Session;
-  /** @default edits depend on time */
+  /** The inline session. @default none, because edits depend on time */
   readonly oracle: Session | undefined;
   readonly soundness: Soundness;
 }
 
-/** Plays one life; returns the number of passes. */
+/** Plays one life. Returns the number of passes. */
 export async function playLife(
   { real, oracle, soundness }: Lives,
   plan: LifePlan,
@@ -76,20 +76,20 @@ export async function playLife(
     }
     for (const { history } of both) history.addAll(added);
     soundness.add(added);
-    // Sometimes nothing of it has been posted when the window opens, sometimes all is answered.
+    // Varies how much is posted or answered when the window opens.
     for (let turns = Math.floor(random() * 4); turns > 0; turns -= 1) await nextImmediate();
     if (random() < 0.2) await delay(random() * 10);
-    // A plan that stands already is of no use then.
+    // Invalidates a plan that is already made.
     if (random() < 0.3) for (const { settings } of both) togglePruning(settings);
     const isAborted = plan.hasAborts && random() < 0.125;
     const hasLanded = isAborted
       ? await playAborted(real, name, book)
       : await play(real, name, book);
-    // An edit lands whole or not at all; what is called off may have landed before.
+    // Edits are atomic; an aborted window may already have landed one.
     if (hasLanded && oracle !== undefined)
       await watchdog.watch(`${name} inline`, prepared(oracle, name));
     if (!isAborted && oracle !== undefined) compare(real, oracle, name, watchdog);
-    // What was called off may still have to be told.
+    // The edit of an aborted window may not have been reported yet.
     if (isAborted) await soundness.whenTold();
     for (const fault of soundness.findFaults()) watchdog.report(`${name}: ${fault}`);
     if (!isAborted && (pass + 1) % plan.passesPerRestart === 0)
@@ -101,7 +101,7 @@ export async function playLife(
   return plan.passes;
 }
 
-/** Prepares a request. That a model for summaries fails may fail it, as the history is then. */
+/** Prepares a request. May fail when the summarizer fails, and then leaves the history as it is. */
 async function prepared(session: Session, name: string, options?: AbortOptions): Promise<void> {
   try {
     await session.ensureCompressionBeforeSend(name, 0, 'chaos', options);
@@ -126,7 +126,7 @@ async function play(
   return true;
 }
 
-/** Calls a window off at some moment; resolves to whether an edit landed before. */
+/** Aborts a window at a random moment. Resolves to whether an edit landed before. */
 async function playAborted(
   session: Session,
   name: string,
@@ -163,7 +163,7 @@ function compare(real: Session, oracle: Session, name: string, watchdog: Watchdo
     watchdog.report(`${name}: ${found.length} entries instead of ${expected.length}`);
     return;
   }
-  // Most entries are the same objects: what no edit has touched is in both histories.
+  // Compare by identity first: entries that no edit touched are the same objects in both histories.
   const at = found.findIndex(
     (entry, index) => entry !== expected[index] && !isDeepStrictEqual(entry, expected[index]),
   );

@@ -1,5 +1,5 @@
-// Sessions of a chaos run: put together as a compactor does it, over a pool whose worker and deadlines
-// the run chooses; and the session beside it that runs inline and tells what is right.
+// Sessions of a chaos run: set up like a compactor's, over a pool with the run's worker and deadlines; and an inline session
+// as the oracle.
 
 import { HistoryService } from '../../src/main/history-service.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
@@ -33,23 +33,23 @@ import type { Way } from './chaos-way.js';
 /** The modes that use threads. */
 export type ThreadedMode = 'resident' | 'auto' | 'snapshot';
 
-/** What all sessions of a run share. */
+/** Shared by all sessions of a run. */
 export interface SessionHouse {
   readonly pool: WorkerPool;
   readonly host: ResidentHost;
-  /** Told of each task that workers failed at. */
+  /** Called for each task that workers failed at. */
   readonly onFallback: (event: FallbackEvent) => void;
 }
 
 export interface ChaosSessionOptions {
   readonly contextLimit: number;
-  /** Entries that it starts with. */
+  /** Initial entries. */
   readonly restored: readonly IContent[];
-  /** Whether their tokens are known: to count ten thousand anew in every life would take all the time. */
+  /** Whether their tokens are known. Counting ten thousand entries in every life would dominate the run. */
   readonly isWeighed: boolean;
   readonly sessionId: string;
   readonly way: Way;
-  /** A clock that goes on from window to window only, so that all sessions take a cache for cold at once. */
+  /** A clock that only advances between windows, so that a cache goes cold for all sessions at once. */
   readonly now: () => number;
 }
 
@@ -78,7 +78,7 @@ export function openThreaded(
   });
 }
 
-/** Opens a session that runs inline, without a store; `countEntries` replaces its way to count. */
+/** Opens an inline session without a store; `countEntries` replaces its counter. */
 export function openInline(
   { way, ...options }: ChaosSessionOptions,
   countEntries: CountEntries,

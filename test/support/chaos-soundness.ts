@@ -1,4 +1,4 @@
-// What holds for every session of a chaos run, whatever goes wrong and whenever edits land.
+// Invariants of every session in a chaos run, whatever fails and whenever edits land.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,18 +9,18 @@ import type { StateStore } from '../../src/main/state/state-store.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { findViolations } from '../../src/shared/validity.js';
 
-/** An edit that is not told by then never is, on a machine that is busy with dying threads. */
+/** Deadline for reporting an edit, generous for a machine that is busy with dying threads. */
 const LATEST_MS = 10_000;
 
 /** Follows a session from window to window. */
 export class Soundness {
   readonly #session: Session;
-  /** All entries as they were added since it was cleared. */
+  /** All entries added since the history was cleared. */
   #given: IContent[];
   #former: readonly IContent[] = [];
   #revision: number;
   #isTold = false;
-  /** Whether anything may be gone, however new it is. */
+  /** Whether new entries may be missing too. */
   #isCut = false;
   #checked = 0;
 
@@ -51,7 +51,7 @@ export class Soundness {
     this.#revision = this.#session.history.revision;
   }
 
-  /** Waits until an edit that a call has landed before it was called off is told: its preflight goes on to its next step. */
+  /** Waits until the edit of an aborted call is reported: its preflight continues to its next step. */
   async whenTold(): Promise<void> {
     const endsAt = performance.now() + LATEST_MS;
     const { history } = this.#session;
@@ -59,7 +59,7 @@ export class Soundness {
       await delay(5);
   }
 
-  /** Returns what is wrong with what is about to be sent. */
+  /** Yields what is wrong with the next request. */
   *findFaults(): Generator<string> {
     const { history } = this.#session;
     const sent = [...history.getRawHistory()];
@@ -92,9 +92,9 @@ export class Soundness {
   }
 
   /**
-   * Returns what is wrong with what a process would send that goes on from the session's state.
+   * Yields what is wrong with the request of another process that resumes the session's state.
    *
-   * @param store where it has been saved for sure, by the id of the session; else the state is handed over
+   * @param store where the state was saved reliably, by the session's id; otherwise it is passed directly
    */
   async *findFaultsOfNext(store: StateStore | undefined): AsyncGenerator<string> {
     const { history, sessionId } = this.#session;
@@ -113,7 +113,7 @@ export class Soundness {
   }
 }
 
-/** Whether a block is a text that no edit touches. */
+/** Whether a block is text, which no edit touches. */
 function isSaid(block: ContentBlock): boolean {
   return block.type === 'text' && !block.text.includes('@');
 }

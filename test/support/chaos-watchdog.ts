@@ -1,9 +1,9 @@
-// Sees to it that every promise of a chaos run settles in time, and keeps what was found wrong.
+// Checks that every promise of a chaos run settles in time, and collects violations.
 
-/** A run with more than so many violations has said enough. */
+/** A run stops after this many violations. */
 const MAX_VIOLATIONS = 20;
 
-/** Collects violations; a run is good when there are none. */
+/** Collects violations; a run passes without any. */
 export class Watchdog {
   readonly violations: string[] = [];
   readonly #deadlineMs: number;
@@ -12,7 +12,7 @@ export class Watchdog {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Whether there is any use in going on. */
+  /** Whether to stop the run. */
   get hasSeenEnough(): boolean {
     return this.violations.length >= MAX_VIOLATIONS;
   }
@@ -21,7 +21,7 @@ export class Watchdog {
     if (!this.hasSeenEnough) this.violations.push(violation);
   }
 
-  /** Settles as `promise` does, or rejects when that has not settled in time, which is a violation. */
+  /** Settles like `promise`, or rejects if that does not settle in time, which is a violation. */
   async watch<Value>(name: string, promise: Promise<Value>): Promise<Value> {
     const { promise: tooLate, reject } = rejectable();
     const timer = setTimeout(() => {
@@ -36,7 +36,7 @@ export class Watchdog {
   }
 }
 
-/** Something that hangs: the session that awaits it cannot go on. */
+/** A promise that hangs: the session that awaits it cannot continue. */
 export class HangError extends Error {}
 
 function rejectable(): { promise: Promise<never>; reject: (error: Error) => void } {

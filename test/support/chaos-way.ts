@@ -1,4 +1,4 @@
-// How a life of a chaos run is compacted: what it draws, and the model that writes its summaries, or does not.
+// How a life of a chaos run is compacted: randomly drawn settings, and an unreliable summarizer.
 
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,11 +16,11 @@ import type {
 export interface Way {
   readonly strategy: CompressionStrategyName;
   readonly edits: EditPolicy;
-  /** Share of the window from which on summaries are made in the background; 1 for never. */
+  /** The share of the window at which background summaries start; 1 for never. */
   readonly ahead: number;
-  /** @default there is none */
+  /** @default none */
   readonly store?: StateStore | undefined;
-  /** Whether the store takes whatever it is given. */
+  /** Whether the store accepts every state. */
   readonly isStored: boolean;
 }
 
@@ -30,10 +30,10 @@ const STRATEGIES = [
 ];
 const POLICIES = ['every-turn', 'every-turn', 'auto', 'append-only', 'at-birth'] as const;
 
-/** A machine with other things to do is no failure of the store. */
+/** A slow machine must not look like a failing store. */
 const PATIENT = { deadlineMs: 60_000 };
 
-/** Draws one; a store of several may be in a directory. */
+/** Draws settings. A store on disk is in the directory. */
 export function drawWay(random: () => number, directory: string): Way {
   const draw = <Item>(items: readonly Item[]): Item =>
     items[Math.floor(random() * items.length)] as Item;
@@ -47,12 +47,12 @@ export function drawWay(random: () => number, directory: string): Way {
   ])();
 }
 
-/** Whether when an edit lands depends on when a model answers: no other session is edited alike then. */
+/** Whether edits land depending on when a model answers, so that no other session has the same edits. */
 export function isTimed({ strategy, ahead }: Way): boolean {
   return ahead < 1 && (strategy === 'middle-out' || strategy === 'one-shot');
 }
 
-/** A store that now and then fails or is slow. */
+/** A store that sometimes fails or is slow. */
 function fickle(store: StateStore, random: () => number): StateStore {
   const ask = async <Answer>(answer: () => Promise<Answer>): Promise<Answer> => {
     if (random() < 0.1) await delay(5 * random());
@@ -71,7 +71,7 @@ type Answer = (request: SummarizerRequest, text: string) => Promise<SummarizerRe
 
 const answer: Answer = async (_, text) => ({ text, finishReason: 'stop' });
 
-/** What a model does with a request. Most answer well, or a history would soon be full. */
+/** A model's answers to a request. Most are good, otherwise histories would soon be full. */
 const ANSWERS: readonly Answer[] = [
   ...[answer, answer, answer, answer],
   async (request, text) => {
@@ -81,7 +81,7 @@ const ANSWERS: readonly Answer[] = [
   async () => Promise.reject(new Error('overloaded')),
   async () => ({ text: '', finishReason: 'stop' }),
   async (_, text) => ({ text: text.slice(0, 30), finishReason: 'length' }),
-  // Answers only once nobody waits for it any more.
+  // Answers only after the caller has given up.
   async (request, text) => {
     await new Promise((resolve) => {
       request.signal.addEventListener('abort', resolve, { once: true });
@@ -90,7 +90,7 @@ const ANSWERS: readonly Answer[] = [
   },
 ];
 
-/** Answers a request about the same entries always alike, so that it may be asked by several sessions. */
+/** Gives the same answer to requests with the same entries, so that several sessions get the same summaries. */
 export const CHAOTIC_SUMMARIZER: Summarizer = {
   contextLimit: 100_000,
   timeoutMs: 400,

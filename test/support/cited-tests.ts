@@ -1,17 +1,17 @@
-// What pages of the documentation cite as tests, and whether there are such tests.
+// Finds the tests that documentation pages cite, and checks that they exist.
 
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 const REPOSITORY = new URL('../../', import.meta.url);
 
-/** A test by its file, from `test`, and its name. */
+/** A test by file, relative to `test`, and name. */
 export interface Citation {
   readonly file: string;
   readonly name: string;
 }
 
-/** The cells of every row of every table of a page, without the rules below heads. */
+/** The cells of all table rows of a page, without delimiter rows. */
 export function tableRows(page: string): readonly (readonly string[])[] {
   return page
     .split('\n')
@@ -25,7 +25,7 @@ export function tableRows(page: string): readonly (readonly string[])[] {
     .filter(([first = '']) => !/^-+$/.test(first));
 }
 
-/** Lists what a cell cites as `file › name`. */
+/** Returns the citations in a cell, written as `file › name`. */
 export function citationsIn(cell: string): readonly Citation[] {
   return [...cell.matchAll(/`([^`›]+) › ([^`]+)`/g)].map(([, file = '', name = '']) => ({
     file,
@@ -33,18 +33,18 @@ export function citationsIn(cell: string): readonly Citation[] {
   }));
 }
 
-/** A cell that cites these tests and says nothing else. */
+/** A cell that consists of these citations. */
 export function citing(citations: readonly Citation[]): string {
   return citations.map(({ file, name }) => `\`${file} › ${name}\``).join(' <br> ');
 }
 
-/** The titles of a file's tests, and all of its strings. */
+/** The test titles and all strings of a file. */
 interface TestFile {
   readonly titles: readonly string[];
   readonly strings: ReadonlySet<string>;
 }
 
-/** The names that a file of tests has no test of. */
+/** The names without a test in the file. */
 export function missingTests(file: string, names: readonly string[]): readonly string[] {
   const known = readTestFile(file);
   return names.filter((name) => !hasTest(known, name));
@@ -69,7 +69,7 @@ function readTestFile(file: string): TestFile {
   return { titles, strings };
 }
 
-/** Whether an expression is `it`, `test`, or made of one of them: `it.each([…])`, `` it.each`…` ``. */
+/** Whether an expression is `it`, `test`, or derived from one: `it.each([…])`, `` it.each`…` ``. */
 function isTest(expression: ts.Expression): boolean {
   if (ts.isIdentifier(expression)) return ['it', 'test'].includes(expression.text);
   if (ts.isTaggedTemplateExpression(expression)) return isTest(expression.tag);
@@ -79,7 +79,7 @@ function isTest(expression: ts.Expression): boolean {
   return false;
 }
 
-/** Whether a file has a test of that name: a title as it is, or one filled in with strings of the file. */
+/** Whether a file has a test of that name: a literal title, or one with placeholders filled by strings of the file. */
 function hasTest({ titles, strings }: TestFile, name: string): boolean {
   return titles.some((title) => {
     if (title === name) return true;

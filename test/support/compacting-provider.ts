@@ -1,5 +1,5 @@
-// A provider over loopback that compacts by the rules of Anthropic's and OpenAI's documents: it signs what it makes, and takes it
-// back byte for byte, in its place, or refuses in the documented words.
+// A loopback provider that compacts as Anthropic and OpenAI document: it signs its compactions, and accepts them only byte
+// for byte and in place; otherwise it refuses in the documented words.
 
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { onTestFinished } from 'vitest';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** One request as it came in, with what it was answered. */
+/** A received request and its response. */
 export interface SeenRequest {
   readonly path: string;
   readonly betas: readonly string[];
@@ -22,29 +22,29 @@ export interface SeenRequest {
 export interface CompactingProvider {
   readonly baseURL: string;
   readonly requests: readonly SeenRequest[];
-  /** What the next compactions are answered with, in place of a block. */
+  /** Refusals for the next compactions. */
   readonly refusals: (readonly [status: number, answer: Json])[];
-  /** Blocks that it takes back besides those that it has made. */
+  /** Blocks that it accepts besides its own. */
   readonly trusted: Json[];
-  /** Whether `/responses/compact` is not there. */
+  /** Whether `/responses/compact` is missing. */
   lacksEndpoint: boolean;
-  /** Called when it is asked for a compaction: it answers once what this returns has ended. `closed` does with the connection. */
+  /** Called for each compaction; the response waits until the result settles. `closed` settles with the connection. */
   onCompaction: (closed: Promise<unknown>) => unknown;
 }
 
 const BETA = 'compact-2026-09-04';
 const THRESHOLD_BETA = 'compact-2026-01-12';
-/** Anthropic takes no lower one. */
+/** Anthropic's minimum. */
 const LEAST_TRIGGER = 50_000;
 const sign = (content: string): string => createHmac('sha256', 'key').update(content).digest('hex');
 const partsOf = ({ content }: Json): readonly Json[] =>
   Array.isArray(content) ? (content as readonly Json[]) : [];
 
-/** Starts one that ends with the test. */
+/** Starts a provider that stops with the test. */
 export async function startCompactingProvider(): Promise<CompactingProvider> {
   const requests: SeenRequest[] = [];
   const refusals: (readonly [number, Json])[] = [];
-  /** What was handed out, to the byte. */
+  /** Issued compactions, byte for byte. */
   const made = new Set<string>();
   const server = createServer((request, response) => {
     void answer(request, once(response, 'close')).then(([status, body]) => {
@@ -83,7 +83,7 @@ export async function startCompactingProvider(): Promise<CompactingProvider> {
   return Object.assign(provider, { baseURL: `http://127.0.0.1:${port}` });
 }
 
-/** What the provider still reads: from the newest compaction on. */
+/** The messages that the provider still reads: from the newest compaction on. */
 function readFromNewest(messages: readonly Json[]): readonly Json[] {
   const holds = (message: Json): boolean =>
     message['type'] === 'compaction' ||
@@ -147,7 +147,7 @@ function answerMessages(
   ];
 }
 
-/** The API itself leaves aside what stands before the newest block. */
+/** The API itself ignores everything before the newest block. */
 function answerAtThreshold(
   messages: readonly Json[],
   body: Json,
@@ -176,7 +176,7 @@ function answerAtThreshold(
   return [200, { ...reply, content, stop_reason: 'end_turn', usage }];
 }
 
-/** Whether a result answers a call that is not there. */
+/** Whether a result has no call. */
 function hasStray(messages: readonly Json[]): boolean {
   const calls = new Set<unknown>();
   return messages.flatMap(partsOf).some((part) => {
@@ -185,7 +185,7 @@ function hasStray(messages: readonly Json[]): boolean {
   });
 }
 
-/** Calls that nothing answers. */
+/** Ids of calls without result. */
 function openCalls(messages: readonly Json[]): ReadonlySet<unknown> {
   const open = new Set<unknown>();
   for (const part of messages.flatMap(partsOf)) {

@@ -1,5 +1,5 @@
-// What holds of compactions that a model of OpenAI's Responses API is asked for by an SDK, as its provider sees them: the same facts
-// for each SDK, which tells only how a conversation goes on.
+// Shared tests of compaction by a model of OpenAI's Responses API, as the provider sees it. Each SDK only supplies how to
+// continue a conversation.
 
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
@@ -13,7 +13,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startCompactingProvider } from './compacting-provider.js';
 import type { CompactingProvider, SeenRequest } from './compacting-provider.js';
 
-/** One turn, in words that each SDK puts into messages of its own. */
+/** A turn, which each SDK turns into its own messages. */
 export interface Turn {
   readonly user: string;
   readonly callId: string;
@@ -24,18 +24,18 @@ export interface Turn {
   readonly said: string;
 }
 
-/** How a conversation of an SDK goes on. */
+/** Opens a conversation of an SDK. */
 export interface OpenTalk {
   (world: {
     readonly url: string;
     readonly compactor: Compactor;
     readonly options: AdapterOptions;
-    /** Has the requests name a conversation that the server holds. */
+    /** Whether requests refer to a conversation stored by the server. */
     readonly isHeld: boolean;
-    /** Where its messages are, which outlive a process; empty at first. */
+    /** Its messages, which outlive a process; empty at first. */
     readonly messages: unknown[];
   }): {
-    /** Adds a turn, then what the user says next, and asks the model. */
+    /** Adds a turn and the user's next message, and calls the model. */
     readonly send: (turn: Turn, next: string, signal?: AbortSignal) => Promise<unknown>;
   };
 }
@@ -54,7 +54,7 @@ function turnOf(at: number): Turn {
   };
 }
 
-/** What a conversation is opened with, and what its session tells. */
+/** Options to open a conversation with, and recorders for its session's events. */
 export function openCompaction(
   settings: EphemeralSettings = {},
   store?: StateStore,
@@ -85,7 +85,7 @@ export function openCompaction(
   return { compactor, options, events, sessions, warnings };
 }
 
-/** Opens a conversation with a provider that compacts, and plays turns of it. */
+/** Opens a conversation with a compacting provider, and plays turns. */
 export async function playTalk(
   open: OpenTalk,
   { settings = {}, isHeld = false }: { settings?: EphemeralSettings; isHeld?: boolean } = {},
@@ -104,14 +104,14 @@ export async function playTalk(
   return {
     provider,
     events,
-    /** Of the first process. */
+    /** The first process. */
     ...{ sessions: process.sessions, warnings: process.warnings },
-    /** Has the conversation go on in another process, with the same store. */
+    /** Continues the conversation in another process with the same store. */
     restart: async () => {
       await process.compactor.close();
       process = start();
     },
-    /** Plays turns until there was an event, or as many. */
+    /** Plays turns until an event, or until the limit. */
     play: async (turns: number, until = Infinity, signal?: AbortSignal) => {
       for (const last = at + turns; at < last && events.length < until; at += 1)
         await process.send(turnOf(at), `go on ${at}`, signal);
@@ -123,7 +123,7 @@ const isAsked = ({ body }: SeenRequest): boolean =>
   body.input?.at(-1)?.['type'] === 'compaction_trigger';
 const isSystem = ({ role }: Readonly<Record<string, unknown>>): boolean =>
   role === 'system' || role === 'developer';
-/** All but what was said, with what the system says. */
+/** The settings of a request: everything but its messages, plus the system text. */
 const settingsOf = ({ body }: SeenRequest): Readonly<Record<string, unknown>> => ({
   ...body,
   input: body.input?.filter(isSystem),
@@ -133,7 +133,7 @@ const compactionsIn = ({ body }: SeenRequest): readonly unknown[] =>
 const refusedIn = ({ requests }: CompactingProvider): readonly SeenRequest[] =>
   requests.filter(({ status, body }) => status !== 200 && !isAsked({ body } as SeenRequest));
 
-/** States the facts. `endsWithSignal`: of an SDK that tells of the turn's own. */
+/** Declares the tests. `endsWithSignal`: whether the SDK passes on the turn's own abort signal. */
 export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): void {
   it('has it compact by a call with the same system, tools and settings, and carries the item byte for byte, first of all', async () => {
     const { provider, events, play } = await playTalk(open);
@@ -149,7 +149,7 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
     expect(settings).toEqual(settingsOf(provider.requests[0]!));
     expect(settings['tools']).toHaveLength(2);
     expect(JSON.stringify(settings)).toContain('Be brief.');
-    // The second is of the first, and of what came after it.
+    // The second compaction covers the first and everything after it.
     expect([compactionsIn(asked[0]!), compactionsIn(asked[1]!)]).toMatchObject([[], [{}]]);
     const first = provider.requests.indexOf(asked[0]!);
     const [made] = compactionsIn(provider.requests[first + 1]!);
@@ -166,7 +166,7 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
     const settings = { 'compression.density.readWritePruning': false };
     const { provider, events, play, restart } = await playTalk(open, { settings });
     await play(60, 1);
-    // Some send it from the next turn on.
+    // Some SDKs send it from the next turn on.
     if (compactionsIn(provider.requests.at(-1)!).length === 0) await play(1);
     const before = provider.requests.at(-1)!;
     await restart();
@@ -185,7 +185,7 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
     });
     await play(16, 1);
     const first = provider.requests.at(-1)!.body.input!.map((item) => JSON.stringify(item));
-    // Anything ahead of them would make them void.
+    // Anything before them would invalidate them.
     const note = first.findIndex((item) => item.includes('Record of what was asked'));
     expect(note).toBeGreaterThan(first.findLastIndex((item) => item.includes('"reasoning"')));
     await play(1);
@@ -258,7 +258,7 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
   });
 }
 
-/** States that a model is not asked: what the event says, and that a turn goes on by the other strategy. */
+/** Declares a test that a model is not asked: checks the event, and that the turn uses the other strategy. */
 export function itSaysWhyNot(open: OpenTalk, words: string): void {
   it('has another strategy take its place, asks for nothing, and says why', async () => {
     const { provider, events, play } = await playTalk(open);

@@ -1,4 +1,4 @@
-// The context that strategies are given in tests: tokens are characters over four, nothing is logged.
+// The strategies' context in tests: tokens are characters divided by four, and nothing is logged.
 
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import type { CompressionContext, RuntimeEphemerals } from '../../src/main/strategies/strategy.js';
@@ -30,7 +30,7 @@ export function compressionContext(
   };
 }
 
-/** Tokens of all entries together, as the context counts them. */
+/** Tokens of all entries by the context's count. */
 export function tokensOf(contents: readonly IContent[]): number {
   return contents.reduce((total, content) => total + estimateEntryTokens(content), 0);
 }

@@ -1,9 +1,9 @@
-// The excerpt of a result that no history holds.
+// The excerpt of a result outside of any history.
 
 import { toolResponse } from '../../src/shared/content.js';
 import { excerptOfBlock } from '../../src/shared/density/index/excerpt.js';
 
-/** The replacement of a result: the placeholder, and what the result names. */
+/** The replacement of a result: the placeholder, and the names in the result. */
 export function excerptOf(
   result: unknown,
   placeholder: string,

@@ -1,4 +1,4 @@
-// Pools on the fault worker, and the requests that make it go wrong.
+// Pools with the fault worker, and requests that make it fail.
 
 import { onTestFinished } from 'vitest';
 import { WorkerPool } from '../../src/main/offload/worker-pool.js';
@@ -14,7 +14,7 @@ export function workerUrl(name: string): URL {
   return new URL(`./workers/${name}`, import.meta.url);
 }
 
-/** A probe that goes wrong as the fault worker's table says. */
+/** A probe with a fault of the fault worker's table. */
 export function faulty(fault: string, extras: object = {}): ProbeRequest {
   const request = { kind: 'probe', fault, ...extras } as const;
   return request;
@@ -31,7 +31,7 @@ export function held(): { readonly request: ProbeRequest; readonly open: () => v
   return { request: faulty('hold', { gate }), open };
 }
 
-/** A small pool that is closed when the test ends. */
+/** A small pool that closes when the test ends. */
 export function openPool(
   options: WorkerPoolOptions = {},
   internals: WorkerPoolInternals = {},
@@ -44,7 +44,7 @@ export function openPool(
   return pool;
 }
 
-/** The code that a promise rejects with, or what else became of it. */
+/** The code that a promise rejects with, or its other outcome. */
 export function codeOf(promise: Promise<unknown>): Promise<string> {
   return promise.then(
     () => 'resolved',

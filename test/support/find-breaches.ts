@@ -1,4 +1,4 @@
-// What a service would refuse of a request as it came over the wire, in any of the four APIs.
+// What a service would refuse in a request, for any of the four APIs.
 
 import type { IncomingRequest, ProviderApi } from '../../examples/support/scripted-provider.js';
 import type { ProviderRequest } from '../../src/shared/providers/provider-request.js';
@@ -16,12 +16,12 @@ const READERS: Readonly<Record<ProviderApi, (request: IncomingRequest) => Provid
   gemini: ({ body, path }) => readGeminiRequest(body, path),
 };
 
-/** Reads a request that came in, as far as rules go by it. */
+/** Reads the parts of a request that rules are about. */
 export function readRequest(request: IncomingRequest): ProviderRequest {
   return READERS[request.api](request);
 }
 
-/** Lists what the service would refuse of a request that came in. */
+/** Lists what the service would refuse in a request. */
 export function findBreaches(
   request: IncomingRequest,
   options: Partial<ProviderRequest> = {},

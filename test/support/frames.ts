@@ -1,11 +1,11 @@
-// Reads the frames of a request for a summary the way a strict parser would, to see that nothing left one.
+// Reads the frames of a summary request like a strict parser, to check that no content escaped its frame.
 
 import { expect } from 'vitest';
 
-/** What a request holds. */
+/** The contents of a request. */
 export interface ReadFrames {
   readonly nonce: string;
-  /** The parsed lines of each frame, by the frame's word. */
+  /** The parsed lines of each frame, by the frame's keyword. */
   readonly frames: Readonly<Record<string, readonly unknown[]>>;
   /** The text outside of frames. */
   readonly outside: string;
@@ -14,7 +14,7 @@ export interface ReadFrames {
 const NONCE = /^<transcript-([0-9a-f]{24})>$/m;
 const DELIMITER = /^<(\/?)([a-z_]+)-([0-9a-f]{24})>$/;
 
-/** Reads a prompt. Fails the test where a delimiter is not where it should be or a line is no JSON. */
+/** Reads a prompt. Fails the test on a misplaced delimiter or a line that is not JSON. */
 export function readFrames(prompt: string): ReadFrames {
   const nonce = NONCE.exec(prompt)?.[1];
   if (nonce === undefined) throw new Error('The prompt has no transcript frame.');

@@ -1,4 +1,4 @@
-// A gateway between a scripted upstream and a client that shows the bytes of answers, all on loopback.
+// A gateway between a scripted upstream and a client that sees raw responses, all on loopback.
 
 import { createServer, request as send } from 'node:http';
 import type { IncomingMessage, RequestListener } from 'node:http';
@@ -8,7 +8,7 @@ import { startGateway } from '../../src/gateway/start-gateway.js';
 import type { GatewayOptions } from '../../src/gateway/server/options.js';
 import type { Gateway } from '../../src/gateway/server/gateway.js';
 
-/** A request as the upstream got it. */
+/** A request as received by the upstream. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
@@ -17,7 +17,7 @@ export interface ReceivedRequest {
   readonly body: Buffer;
 }
 
-/** An answer as the client got it. */
+/** A response as received by the client. */
 export interface Received {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
@@ -33,26 +33,26 @@ export interface Sent {
   readonly body?: string | Uint8Array;
 }
 
-/** All that a test needs. */
+/** The test environment. */
 export interface GatewayWorld {
   readonly gateway: Gateway;
   readonly received: ReceivedRequest[];
-  /** Answers what the upstream is asked; may be replaced. */
+  /** The upstream's handler; may be replaced. */
   answer: (request: ReceivedRequest, response: Parameters<RequestListener>[1]) => void;
   readonly send: (path: string, sent?: Sent) => Promise<Received>;
-  /** The same, with nothing between. */
+  /** The same, without the gateway. */
   readonly sendDirectly: (path: string, sent?: Sent) => Promise<Received>;
   readonly upstreamUrl: string;
   readonly close: () => Promise<void>;
 }
 
-/** Listens on loopback, on any port. */
+/** Listens on a free loopback port. */
 export async function listening(server: NetServer): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Sends one request on a connection of its own. */
+/** Sends one request on its own connection. */
 export async function sendTo(base: string, path: string, sent: Sent = {}): Promise<Received> {
   const { method = 'POST', headers = {}, body = '' } = sent;
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -69,7 +69,7 @@ export async function sendTo(base: string, path: string, sent: Sent = {}): Promi
   return { status: statusCode, headers: answer.headers, rawHeaders, rawTrailers, body: bytes };
 }
 
-/** Starts a gateway in front of an upstream that answers what it is told to. */
+/** Starts a gateway in front of a scripted upstream. */
 export async function gatewayWorld(options: GatewayOptions = {}): Promise<GatewayWorld> {
   const received: ReceivedRequest[] = [];
   const upstream = createServer((request, response) => {
@@ -88,7 +88,7 @@ export async function gatewayWorld(options: GatewayOptions = {}): Promise<Gatewa
     engine: 'inline',
     upstreams: { anthropic: upstreamUrl, openai: upstreamUrl, gemini: upstreamUrl },
     workspaceRoot: '/w',
-    // On a busy machine, what is compacted too late would leave as it came.
+    // With a short deadline, a busy machine would forward requests uncompacted.
     deadlineMs: 60_000,
     ...options,
   });

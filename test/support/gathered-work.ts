@@ -1,4 +1,4 @@
-// What is gathered of calls that leave: calls with their results in short, and the record of them.
+// What is collected of calls that leave: short forms of calls with their results, and the record of them.
 
 import { KNOWN_TOOL_CATALOG } from '../../src/main/formats/known-tools.js';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../src/shared/content.js';

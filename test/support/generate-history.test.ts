@@ -1,4 +1,4 @@
-// The synthetic sessions of benchmarks look like sessions and do not change from run to run.
+// The benchmarks' synthetic sessions are realistic and deterministic.
 
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-// What a diagnostics channel says while a test runs.
+// Records the messages of a diagnostics channel during a test.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-// Ids that somebody picked who wants a file elsewhere, or somebody else's. All differ; none is a plain name.
+// Ids that try to place a file elsewhere or over someone else's. All distinct; none is a plain name.
 
 const SEPARATED = [
   '../../escaped',
@@ -24,7 +24,7 @@ const OF_WINDOWS = [
 ];
 const TRIMMED = [' ', 'trailing ', 'dot.', 'dots..', ' leading', '\t', 'line\nbreak', 'line\r'];
 const ENDED = ['a\0b', '\0', 'x.removals.jsonl', 'x.removals.jsonl.lock', 'sha256.'];
-/** One to a file system that folds case or normalizes, two to everybody else. */
+/** The same name to a file system that folds case or normalizes, but different ids. */
 const LOOKALIKE = [
   'A',
   'Session',
@@ -49,7 +49,7 @@ const LONG = [
 ];
 const OF_JSON = ['__proto__', 'toString', '","sessionId":"other', '{"v":1,"seq":0'];
 
-/** Names that are no safe name of a file somewhere. */
+/** Ids that are unsafe as file names somewhere. */
 export const HOSTILE_IDS: readonly string[] = [
   ...SEPARATED,
   ...RELATIVE,

@@ -1,19 +1,19 @@
-// What becomes of a call that was given a hostile value: judged, and held against what a caller may rely on.
+// Classifies the outcome of a call with a hostile value, by what a caller may rely on.
 
 import { types } from 'node:util';
 import { ERROR_CODES } from '../../src/shared/errors.js';
 
-/** A call that has to end: with a value, or with an error that a caller can tell from a defect. */
+/** A call must end with a value, or with an error that a caller can tell from a defect. */
 export type Outcome = 'value' | 'refused' | `defect: ${string}`;
 
-/** How long a call may take, in milliseconds: only what hangs takes as long, on a machine with ten other things to do as well. */
+/** Deadline of a call in milliseconds: even on a very busy machine, only a hang takes as long. */
 const DEADLINE_MS = 60_000;
 
-/** Messages of the engine, which say that a value was used before anybody looked at it. */
+/** The engine's messages, which mean that a value was used before it was validated. */
 const ACCIDENT =
   /Cannot (read|set|destructure|convert|perform|assign|redefine|mix|use)|is not (a function|iterable|a constructor|an object|defined|async iterable)|circular structure|call stack|Do not know how to serialize|Reduce of empty|Invalid (array|string|time|value used)|could not be cloned/;
 
-/** Calls, waits for what is returned, and tells how that ended. */
+/** Calls, awaits the result, and classifies the outcome. */
 export async function outcomeOf(call: () => unknown): Promise<Outcome> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Outcome>((resolve) => {
@@ -32,7 +32,7 @@ export async function outcomeOf(call: () => unknown): Promise<Outcome> {
 
 async function settle(call: () => unknown): Promise<Outcome> {
   const returned = call();
-  // What is no promise of ours may be the hostile value itself, with a `then` of its own.
+  // Anything else may be the hostile value itself, with its own `then`.
   if (types.isPromise(returned)) await returned;
   return 'value';
 }
@@ -47,10 +47,10 @@ function judge(thrown: unknown): Outcome {
   return `defect: ${name}: ${message.slice(0, 200)} ${thrown.stack?.split('\n').find((line) => line.includes('/dist/')) ?? ''}`;
 }
 
-/** Parts of a value that are looked at for its fingerprint. */
+/** Maximum parts of a value in its fingerprint. */
 const MAX_PARTS = 2_000;
 
-/** What a value is made of, without a getter of it being asked; equal texts for what has not changed. */
+/** The contents of a value, without invoking getters; equal for values that have not changed. */
 export function fingerprint(root: unknown): string {
   const seen = new Map<unknown, number>();
   const parts: string[] = [];

@@ -1,16 +1,16 @@
-// Values that no caller should hand over and some do, and each of them at each place of a valid sample.
-// Every one is made anew by its function: what a call does to one shows in no other. Asserts nothing.
+// Values that no caller should pass but some do, and each of them at each place of a valid sample. Functions create them
+// fresh, so that changes to one do not show in others. Asserts nothing.
 
 import { createContext, runInContext, runInThisContext } from 'node:vm';
 
-/** A value that nobody expects. */
+/** A value that no caller expects. */
 export interface HostileValue {
-  /** Unique among its like; says what it is and never holds it. */
+  /** Unique; describes the value without containing it. */
   readonly name: string;
   readonly make: () => unknown;
 }
 
-/** Levels of what nests deeper than any stack. */
+/** Nesting depth beyond any stack. */
 const DEEP = 100_000;
 
 const otherRealm = createContext({});
@@ -19,10 +19,10 @@ function realm(source: string): () => unknown {
   return () => runInContext(`(${source})`, otherRealm) as unknown;
 }
 
-/** Throws what is no error, which code of this repository must not. */
+/** Throws a non-error, which lint forbids in this repository. */
 const raise = runInThisContext('(what) => { throw what; }') as (what: unknown) => never;
 
-/** A proxy of `target` whose every trap throws. */
+/** A proxy of `target` that throws in every trap. */
 function throwingProxy(target: object): unknown {
   const handler = new Proxy(
     {},
@@ -41,7 +41,7 @@ function revokedProxy(target: object): unknown {
   return proxy;
 }
 
-/** An object that says what it said before, and then something else. */
+/** An object that returns one value first and another later. */
 function changing(first: unknown, later: unknown): object {
   let reads = 0;
   return {
@@ -91,7 +91,7 @@ async function* silent(): AsyncGenerator<number> {
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-/** A rejection that nobody waits for is the fault of who made it, so this one is seen to. */
+/** Marked as handled, because an unhandled rejection would be the sample's own fault. */
 function rejected(): Promise<never> {
   const promise = Promise.reject(new Error('a promise of the corpus'));
   promise.catch(() => undefined);
@@ -369,17 +369,17 @@ export const HOSTILE_VALUES: readonly HostileValue[] = [
   BEHAVIOURS,
 ].flatMap((makers) => Object.entries(makers).map(([name, make]) => ({ name, make })));
 
-/** The hostile value of this name; throws a RangeError when there is none. */
+/** The hostile value of this name; throws a RangeError for unknown names. */
 export function hostileValue(name: string): unknown {
   const found = HOSTILE_VALUES.find((value) => value.name === name);
   if (found === undefined) throw new RangeError(`No hostile value is called ${name}.`);
   return found.make();
 }
 
-/** A way to a place in a sample: keys and indices, none for the sample itself. */
+/** A path to a place in a sample: keys and indices; empty for the sample itself. */
 export type PlacePath = readonly (string | number)[];
 
-/** Every place of a sample of plain objects and arrays: the sample itself, and each field and element in it. */
+/** Every place of a sample of plain objects and arrays: the sample itself, and each of its fields and elements. */
 export function placesOf(sample: unknown): readonly PlacePath[] {
   const places: PlacePath[] = [[]];
   if (!isContainer(sample)) return places;
@@ -391,7 +391,7 @@ export function placesOf(sample: unknown): readonly PlacePath[] {
   return places;
 }
 
-/** What `sample` is with `value` at `path`; changes the sample, which is made for this. */
+/** Puts `value` at `path` in `sample`, which it modifies. */
 export function withValueAt(sample: unknown, path: PlacePath, value: unknown): unknown {
   const last = path.at(-1);
   if (last === undefined) return value;
@@ -404,8 +404,8 @@ export function withValueAt(sample: unknown, path: PlacePath, value: unknown): u
 /**
  * Each of the values at each place of a sample, one at a time.
  *
- * @param makeSample makes a valid sample anew; what is in it besides plain objects and arrays is one place
- * @param values those to place. @default all
+ * @param makeSample makes a new valid sample; anything in it other than plain objects and arrays is one place
+ * @param values the values to place. @default all
  */
 export function hostilePlacements(
   makeSample: () => unknown,

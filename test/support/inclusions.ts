@@ -1,4 +1,4 @@
-// File inclusions as hosts write them into what a user says.
+// File inclusions as hosts write them into user messages.
 
 import type { IContent } from '../../src/shared/content.js';
 
@@ -18,7 +18,7 @@ export function groupOf(
   ];
 }
 
-/** What a user says in several parts. */
+/** A user message in several parts. */
 export function humanParts(...texts: readonly string[]): IContent {
   return { speaker: 'human', blocks: texts.map((text) => ({ type: 'text', text })) };
 }

@@ -1,7 +1,7 @@
-// What hostile content tries in order to leave its frame: closing tags, forged delimiters, forged lines,
-// orders to the model, invisible characters, broken text. Every payload is one string.
+// Payloads with which hostile content tries to escape its frame: closing tags, forged delimiters and lines, instructions to
+// the model, invisible characters, broken text. Each is one string.
 
-/** What of a request an attacker can know in advance. */
+/** The parts of a request that an attacker can know in advance. */
 const WORDS = ['transcript', 'previous_summary', 'active_todos', 'state_snapshot'] as const;
 const NONCES = ['', '-0', '-000000000000000000000000', '-ffffffffffffffffffffffff', '-{{nonce}}'];
 

@@ -1,5 +1,5 @@
-// Users who share all that can be shared: a compactor, directories of transcripts, the ids of their calls, some the ids
-// of their conversations and their first words. What comes out anywhere is collected by the place where it came out.
+// Users who share everything that can be shared: a compactor, transcript directories, call ids, and some also conversation
+// ids and first words. Collects all outputs by place.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ import {
 import type { PlainMessage } from './plain-message-format.js';
 
 const USERS = 10;
-/** Steps of a user's first call; each plants four marks. */
+/** Steps of a user's first call; each plants four canaries. */
 const FIRST_STEPS = 5;
 const FORMATS = ['plain', 'ai-sdk', 'openai'] as const;
 const EVENTS = [
@@ -32,7 +32,7 @@ const EVENTS = [
   'fallback',
 ] as const;
 
-/** What one step of a conversation says. */
+/** The content of one step of a conversation. */
 interface Said {
   readonly text: string;
   readonly callId: string;
@@ -40,9 +40,9 @@ interface Said {
   readonly result: string;
 }
 
-/** Somebody with one conversation. */
+/** A user with one conversation. */
 export interface User {
-  /** Its marks are this user's. */
+  /** The owner of its canaries. */
   readonly name: string;
   readonly format: (typeof FORMATS)[number];
   /** @default the conversation is recognized by its messages */
@@ -51,13 +51,13 @@ export interface User {
   readonly said: Said[];
 }
 
-/** The users of one compactor, which may be closed and opened again. */
+/** The users of one compactor, which can be closed and reopened. */
 export class IsolationWorld {
   readonly canaries = new Canaries<string>();
-  /** Marks in ids of conversations: these may be told where content may not. */
+  /** Canaries in conversation ids, which may appear where content may not. */
   readonly idMarks = new Set<string>();
   readonly users: readonly User[];
-  /** Originals that a user got back. */
+  /** Number of originals returned to users. */
   recalled = 0;
   readonly #options: CompactorOptions;
   readonly #directories: readonly [string, string];
@@ -65,7 +65,7 @@ export class IsolationWorld {
   #sessions: Session[] = [];
   #lines = 0;
 
-  /** @param root a directory of its own */
+  /** @param root a directory for this world alone */
   constructor(root: string, options: CompactorOptions, seed: number) {
     this.#directories = [path.join(root, 'one'), path.join(root, 'two')];
     const summarizer: Summarizer = {
@@ -83,12 +83,12 @@ export class IsolationWorld {
     this.users = Array.from({ length: USERS }, (_, at) => this.#makeUser(at, seed));
   }
 
-  /** Lets users say something and be answered, all at the same time, and looks at what each is given. */
+  /** Lets the users send messages concurrently, and records what each receives. */
   async round(users: readonly User[]): Promise<void> {
     await Promise.all(
       users.map(async (user) => {
         const isFirst = user.said.length === 0;
-        // One that is recognized by its messages begins like every other one.
+        // Conversations recognized by their messages all start alike.
         if (isFirst && user.conversationId === undefined) await this.#send(user);
         const steps = isFirst ? FIRST_STEPS : 1;
         for (let step = 0; step < steps; step += 1) user.said.push(this.#say(user));
@@ -99,7 +99,7 @@ export class IsolationWorld {
     await this.#inspectSessions();
   }
 
-  /** Ends the process, as it were: the transcripts stay. */
+  /** Simulates a process restart: only the transcripts stay. */
   async restart(): Promise<void> {
     await this.close();
     this.#compactor = createCompactor(this.#options);
@@ -117,7 +117,7 @@ export class IsolationWorld {
     const format = FORMATS[at % FORMATS.length] ?? 'plain';
     const [one, two] = this.#directories;
     const said: Said[] = [];
-    // Two with one id and format in two directories, two without an id, and the others with ids like paths.
+    // Two have the same id and format in two directories, two have no id, and the others have path-like ids.
     if (at === 0 || at === 3) {
       const removalLogDirectory = at === 0 ? one : two;
       return { name, format, conversationId: 'chat-1', removalLogDirectory, said };
@@ -176,7 +176,7 @@ export class IsolationWorld {
     }
   }
 
-  /** Asks by everything that one may try: ids of calls, which all users have, and ids of conversations. */
+  /** Recalls with everything one could try: call ids, which all users share, and conversation ids. */
   async #recall({ name, conversationId, removalLogDirectory }: User): Promise<void> {
     if (conversationId === undefined) return;
     const conversation = { conversationId, removalLogDirectory };

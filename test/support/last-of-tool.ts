@@ -1,22 +1,22 @@
-// A rule of pruning that the product does not have, for tests of what goes by rule: of each tool only the newest result stays, and
-// nothing is remembered of the others. To be added to the list of rules and to the default configuration by `vi.mock`.
+// A pruning rule that the product does not have, for tests of everything derived from rules: keeps only the newest result of
+// each tool. Add it to the list of rules and to the default configuration with `vi.mock`.
 
 import { NONE } from '../../src/shared/density/index/history-columns.js';
 import type { DensityRule } from '../../src/shared/density/rules/density-rule.js';
 import type { RuleFinding } from '../../src/shared/density/rules/density-rules.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
 
-/** Names that no type of the product has. */
+/** Names outside the product's types. */
 const NAMES = {
   name: 'last-of-tool',
   field: 'lastOfTool',
   counter: 'lastOfToolPruned',
 } as const;
 
-/** What turns it on. */
+/** The setting that turns it on. */
 export const LAST_OF_TOOL_ON = { [NAMES.field]: true };
 
-/** Its key among the settings. */
+/** Its key in the settings. */
 export const LAST_OF_TOOL_KEY = `compression.density.${NAMES.field}`;
 
 const { name, field, counter } = NAMES as unknown as {
@@ -25,7 +25,7 @@ const { name, field, counter } = NAMES as unknown as {
   readonly counter: 'recencyPruned';
 };
 
-/** Takes every result but the newest of its tool. */
+/** Removes every result but the newest of its tool. */
 export const LAST_OF_TOOL: DensityRule<RuleFinding> = {
   name,
   item: 'outdated answer',

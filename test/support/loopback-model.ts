@@ -1,4 +1,4 @@
-// A server on the loopback interface that speaks `/v1/chat/completions` and answers as a test tells it to.
+// A loopback server for `/v1/chat/completions` that answers as a test scripts it.
 
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -15,16 +15,16 @@ export type LoopbackAnswer =
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** Status 200 and JSON that breaks off. */
+  /** Status 200 and truncated JSON. */
   | { readonly kind: 'truncated' }
   /** Status 200 and this body. */
   | { readonly kind: 'body'; readonly body: string }
-  /** The connection is closed without an answer. */
+  /** Closes the connection without an answer. */
   | { readonly kind: 'reset' }
-  /** No answer ever. */
+  /** Never answers. */
   | { readonly kind: 'hang' };
 
-/** A request that came in. */
+/** A received request. */
 export interface LoopbackRequest {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -33,15 +33,15 @@ export interface LoopbackRequest {
 }
 
 export interface LoopbackModel {
-  /** For providers: ends in `/v1`. */
+  /** The base URL for providers; ends in `/v1`. */
   readonly baseUrl: string;
-  /** In the order in which they came in. */
+  /** In the order received. */
   readonly requests: readonly LoopbackRequest[];
-  /** Settles when so many requests have come in. */
+  /** Resolves when this many requests have been received. */
   received(count: number): Promise<void>;
 }
 
-/** Starts a server that gives the answers one by one, the last one again and again; it ends with the test. */
+/** Starts a server that gives the answers in order and then repeats the last one; it stops with the test. */
 export async function startLoopbackModel(
   ...answers: readonly [LoopbackAnswer, ...LoopbackAnswer[]]
 ): Promise<LoopbackModel> {

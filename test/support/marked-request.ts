@@ -1,5 +1,4 @@
-// Reads the body of a request to Anthropic's Messages API for a provider that caches at marks, and tells for which marks the API
-// refuses the request.
+// Reads a Messages API body for a provider that caches at marks, and checks whether the API would refuse its marks.
 
 import { asArray, asRecord } from '../../src/shared/json.js';
 import type { JsonRecord } from '../../src/shared/json.js';
@@ -9,18 +8,18 @@ const MINUTE = 60_000;
 const MAX_MARKS = 4;
 
 interface Mark {
-  /** The block of the messages, -1 for tools and system text. */
+  /** The index of the block in the messages; -1 for tools and system text. */
   readonly part: number;
   readonly mark: JsonRecord;
 }
 
-/** What the provider caches of a body, block by block. */
+/** The cacheable content of a body, block by block. */
 export function cachedRequestOf(body: JsonRecord): CachedRequest {
   const blocks = blocksOf(body);
   const positions: number[] = [];
   let position = 0;
   for (const [at, { type }] of blocks.entries()) {
-    // A run of calls, or of results, takes one position.
+    // A run of calls or of results takes one position.
     const isRun = RUNS.has(type) && blocks[at - 1]?.type === type;
     if (!isRun) position += 1;
     positions.push(position);
@@ -36,7 +35,7 @@ export function cachedRequestOf(body: JsonRecord): CachedRequest {
 
 const RUNS: ReadonlySet<unknown> = new Set(['tool_use', 'tool_result']);
 
-/** Returns the text with which the API refuses the marks of a body. */
+/** Returns the API's error text if it would refuse the marks of a body. */
 export function refusalOfMarks(body: JsonRecord): string | undefined {
   const marks = marksOf(body);
   if (marks.length > MAX_MARKS)

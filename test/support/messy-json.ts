@@ -1,6 +1,6 @@
-// JSON that is valid and that no library writes: what reads and rewrites it must look at bytes, not at values.
+// Valid JSON that no library writes, so that code must preserve bytes, not only values.
 
-/** Writes JSON as no library does: with white space anywhere, keys twice, and numbers and texts that are spelled in their own way. */
+/** Writes JSON with random white space, duplicate keys, and unusual spellings of numbers and strings. */
 export function messy(value: unknown, random: () => number): string {
   const space = (): string => ['', '', ' ', '\n', '\t ', '\r\n'][Math.floor(random() * 6)]!;
   const write = (part: unknown): string => {
@@ -8,7 +8,7 @@ export function messy(value: unknown, random: () => number): string {
       return `[${space()}${part.map(write).join(`${space()},${space()}`)}${space()}]`;
     if (typeof part === 'object' && part !== null) {
       const fields = Object.entries(part).flatMap(([key, of]) => [
-        // The last one counts.
+        // The last one wins.
         ...(random() < 0.1 ? [`${JSON.stringify(key)}:${space()}null`] : []),
         `${JSON.stringify(key)}${space()}:${space()}${write(of)}`,
       ]);
@@ -24,7 +24,7 @@ export function messy(value: unknown, random: () => number): string {
   return write(value);
 }
 
-/** Numbers from 0 to 1 that are the same for a seed. */
+/** Random numbers in [0, 1), deterministic for a seed. */
 export const seeded =
   (seed: number): (() => number) =>
   () => {

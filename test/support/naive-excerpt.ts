@@ -1,5 +1,5 @@
-// A second implementation of what is left of a result, written from the words of its rules. Shares no code with
-// src/shared/density/ (what reports a failure is told by src/shared/shrink/), and is not meant to be fast.
+// A second implementation of excerpts, written from the rules. Shares no code with src/shared/density/ (failures are
+// recognized by src/shared/shrink/), and is not meant to be fast.
 
 import { REMOVED_POINTER } from '../../src/shared/density.js';
 import { withoutCodes } from '../../src/shared/shown-text.js';
@@ -11,7 +11,7 @@ import {
   reportsFailure,
 } from '../../src/shared/shrink/failures-first.js';
 
-/** The pointer, and below it the names of a result, and its failures or how it came out. */
+/** The pointer, followed by the names in a result, and its failures or outcome. */
 export function naiveExcerpt(result: unknown, tool = 'run', error?: string): string {
   const given = textOf(result);
   const text = unescaped(
@@ -79,7 +79,7 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
   return excerpt.length < sent.length ? excerpt : REMOVED_POINTER;
 }
 
-/** The text of a result or, if it consists of text parts, of those. */
+/** The text of a result, or of its text parts. */
 function textOf(result: unknown): string {
   if (typeof result === 'string') return result;
   const { content } = Object(result) as { content?: unknown };
@@ -94,7 +94,7 @@ function textOf(result: unknown): string {
     : JSON.stringify(result);
 }
 
-/** A line that reports a failure, and where that is. */
+/** The line that reports a failure, and its index. */
 function report(lines: readonly string[], at: number): string {
   const line = lines[at] ?? '';
   if (line.startsWith('Traceback ')) {
@@ -117,7 +117,7 @@ function report(lines: readonly string[], at: number): string {
 const SUMS_UP =
   /\b(passed|passing|failed|failing|failure|failures|fail|error|errors|problem|problems|vulnerabilities|success|successful|successfully|succeeded|complete|completed|finished(?! at)|done|ok|added|applied|changed|changes|created|updated|deleted|destroy|destroyed|row|rows|\d to add|\d to change|\d to remove)\b/i;
 
-/** Characters in place of their escapes, and a space for those that nobody sees. */
+/** Replaces escapes by their characters, and invisible ones by a space. */
 function unescaped(text: string): string {
   return text
     .split(/(?=\\[/u])/)
@@ -132,7 +132,7 @@ function unescaped(text: string): string {
     .replace(/\p{Surrogate}/gu, ' ');
 }
 
-/** Of a line of JSON, the texts that say something. */
+/** The meaningful texts of a JSON line. */
 function message(line: string): string {
   if (!line.startsWith('{')) return line;
   const said: string[] = [];
@@ -162,7 +162,7 @@ function outcome(text: string): [label: string, said: string] {
   return ['\nIt ended with: ', cut(line, Math.min(100, room))];
 }
 
-/** The last line that counts failures; else the exception at the end of a traceback. */
+/** The last line that counts failures, or else the exception at the end of a traceback. */
 function sumOfFailures(text: string): string {
   const lines = lastStatements(text);
   const counts = lines.filter(countsFailures);
@@ -194,7 +194,7 @@ function lastStatements(text: string): readonly string[] {
   return (full.length > 0 ? full : lines).slice(-12);
 }
 
-/** As editors and searches number lines. */
+/** Whether a line is numbered, as by editors and searches. */
 function isNumbered(line: string): boolean {
   return /^ {0,12}\d{1,9}(?:[\t→:|]| \| )/.test(line);
 }
@@ -222,7 +222,7 @@ function cut(line: string, length: number): string {
     : `${line.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Returns the UTF-16 units that were taken, without the last space. */
+/** Returns the number of UTF-16 units taken, without the last space. */
 function takeInto(kept: string[], words: readonly string[], room: number): number {
   let length = 0;
   for (const word of words) {

@@ -1,4 +1,4 @@
-// The fold of a journal once more, the plain way: record by record, every text at once, one list after the other.
+// A naive fold of a journal: one record at a time, all texts at once, a new list for each step.
 
 import { withResult } from '../../src/shared/content.js';
 import type { ContentBlock, IContent, ToolCallBlock } from '../../src/shared/content.js';
@@ -19,7 +19,7 @@ import { payloadText } from '../../src/shared/tokens/content-text.js';
 import { usesOf } from '../../src/shared/tool-catalog.js';
 import type { ToolCatalog } from '../../src/shared/tool-use.js';
 
-/** What a journal makes of the entries that it was written for. */
+/** The history that a journal produces from its original entries. */
 export function foldNaively(
   raw: readonly IContent[],
   records: readonly JournalRecord[],
@@ -28,7 +28,7 @@ export function foldNaively(
   let settings: RowSettings = { placeholder: 'pointer' };
   let list: readonly IContent[] = [];
   let taken = 0;
-  /** By shrunk result, what it would be without references. */
+  /** By shrunk result, the result without references. */
   const alone = new Map<ContentBlock, ContentBlock>();
   for (const record of records) {
     if (record.kind === 'settings') {
@@ -117,7 +117,7 @@ function afterSplice(
       const plain = alone.get(block) ?? block;
       if (plain.type === 'tool_response' && checksumOfResult(payloadText(plain.result)) === change)
         return plain;
-      // There was no room for its lines: its references stay, but count no calls back.
+      // Its lines did not fit: the references stay, but count no calls back.
       const unplaced = withResult(block, withoutPositions(String(block.result)));
       alone.set(unplaced, plain);
       return unplaced;

@@ -1,5 +1,5 @@
-// A second implementation of the documented density rules, to hold the real one against. It scans the
-// whole history for every question, shares no code with src/shared/density/, and is not meant to be fast.
+// A second implementation of the documented density rules, as an oracle. Scans the whole history for every question, shares
+// no code with src/shared/density/, and is not meant to be fast.
 
 import { resolve } from 'node:path';
 
@@ -17,7 +17,7 @@ import { naivelyShortened } from './naive-spent.js';
 import { naiveOutsideWorkingSet } from './naive-working-set.js';
 
 const READ_TOOLS = ['read_file', 'read_line_range', 'read_many_files', 'ast_read_file'];
-/** They are in the catalog of histories for a working set, and in no other. */
+/** Only in the catalog of working-set histories. */
 const FURTHER_READ_TOOLS = ['view_lines', 'view_range'];
 const PARTIAL_WRITE_TOOLS = ['ast_edit', 'replace', 'insert_at_line', 'delete_line_range'];
 
@@ -33,14 +33,14 @@ interface Pair {
 
 interface Inclusion {
   readonly entry: number;
-  /** Position of the text block in its entry. */
+  /** Index of the text block in its entry. */
   readonly at: number;
   readonly path: string;
   readonly firstLine: number;
   readonly lastLine: number;
 }
 
-/** Does what `optimize` promises to do, the slow way. Block objects must not stand twice in a history. */
+/** The naive `optimize`. Every block object must be unique in the history. */
 export function naiveOptimize(history: readonly IContent[], config: DensityConfig): DensityResult {
   const pairs = pairUp(history);
   const stale = config.readWritePruning ? findStaleReads(pairs, config) : [];
@@ -113,7 +113,7 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
   };
 }
 
-/** An approval goes when its call was here and is not any more. */
+/** An approval leaves with its call. */
 function findBound(
   before: readonly ContentBlock[],
   after: readonly ContentBlock[],
@@ -129,7 +129,7 @@ function findBound(
   );
 }
 
-/** Reasoning goes when all goes that is said or called behind it, before there is reasoning again. */
+/** Reasoning leaves when everything said or called between it and the next reasoning leaves. */
 function findOrphans(
   before: readonly ContentBlock[],
   after: readonly ContentBlock[],
@@ -146,7 +146,7 @@ function findOrphans(
   });
 }
 
-/** Neither reasoning nor blanks are a message. */
+/** Reasoning and blanks alone are no message. */
 function saysSomething(block: ContentBlock): boolean {
   if (block.type === 'text') return block.text.trim() !== '';
   if (block.type === 'code') return block.code.trim() !== '';
@@ -154,8 +154,8 @@ function saysSomething(block: ContentBlock): boolean {
 }
 
 /**
- * A response belongs to the nearest earlier call with its id that has no response yet. Calls live in
- * ai entries and responses in tool entries; elsewhere they count for nothing.
+ * A response belongs to the nearest earlier call with its id that has no response yet. Only calls in ai entries and
+ * responses in tool entries count.
  */
 function pairUp(history: readonly IContent[]): readonly Pair[] {
   const calls: Located<ToolCallBlock>[] = [];
@@ -175,7 +175,7 @@ function pairUp(history: readonly IContent[]): readonly Pair[] {
   return pairs;
 }
 
-/** A read that ended after the write's call may have seen what was written. */
+/** A read that finished after the write's call may have seen the written content. */
 function findStaleReads(
   pairs: readonly Pair[],
   { workspaceRoot: root, partialWritesSupersede, workingSet, toolCatalog }: DensityConfig,
@@ -197,7 +197,7 @@ function findStaleReads(
   });
 }
 
-/** The files that a call names, resolved; none when that cannot be told for all of them. */
+/** The resolved files that a call names; none if any of them is unclear. */
 function pathsOf({ name, parameters }: ToolCallBlock, root: string): readonly string[] {
   if (typeof parameters !== 'object' || parameters === null) return [];
   const named = parameters as Record<string, unknown>;
@@ -212,7 +212,7 @@ function pathsOf({ name, parameters }: ToolCallBlock, root: string): readonly st
   return paths.map((path) => resolve(root, String(path)));
 }
 
-/** Every inclusion of a file but the last one. */
+/** Every inclusion of a file but the last. */
 function findSuperseded(history: readonly IContent[], root: string): readonly Inclusion[] {
   const inclusions = history.flatMap((content, entry) =>
     content.speaker === 'human'
@@ -230,7 +230,7 @@ function findSuperseded(history: readonly IContent[], root: string): readonly In
 
 const CLOSING = '--- End of content ---';
 
-/** None when a marker of the text has no partner: then the text is to be left alone. */
+/** None when a marker has no partner, because then the text must stay untouched. */
 function findInclusions(text: string, entry: number, at: number): readonly Inclusion[] {
   const inclusions: Inclusion[] = [];
   let open: { readonly path: string; readonly firstLine: number } | null = null;
@@ -247,7 +247,7 @@ function findInclusions(text: string, entry: number, at: number): readonly Inclu
   return open === null ? inclusions : [];
 }
 
-/** A line goes with the line break that ends it. */
+/** A line includes its line break. */
 function cutLines(text: string, cuts: readonly Inclusion[]): string {
   return text
     .split(/(?<=\n)/)

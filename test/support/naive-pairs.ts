@@ -1,15 +1,15 @@
-// Pairs tool calls and responses by searching a list from its end: what the one walk is held against.
+// Pairs tool calls and responses by searching backwards in a list, as an oracle for the single-pass implementation.
 
 import type { IContent, ToolCallBlock } from '../../src/shared/content.js';
 
-/** A tool call in an `ai` entry and where it was answered. */
+/** A tool call in an `ai` entry and its responses. */
 export interface NaivePair {
   readonly call: ToolCallBlock;
   readonly callEntry: number;
-  /** The entry and block of its complete response; -1 while it is open. */
+  /** The entry and block of its complete response; -1 while it is pending. */
   readonly responseEntry: number;
   readonly responseBlock: number;
-  /** The entries of its responses that are not complete, in their order. */
+  /** The entries of its incomplete responses, in order. */
   readonly partialEntries: readonly number[];
 }
 

@@ -1,5 +1,5 @@
-// A second implementation of which texts of a write's arguments can be spent, by the tools of random histories. Shares no
-// code with src/shared/density/.
+// A second implementation of which argument texts of a write are spent, for the tools of random histories. Shares no code
+// with src/shared/density/.
 
 import type { ToolCallBlock } from '../../src/shared/content.js';
 
@@ -9,7 +9,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 };
 const LONG = 160;
 
-/** About how many tokens they have; 0 for a tool that writes otherwise than its arguments look. */
+/** Their approximate tokens; 0 for a tool that does not write what its arguments suggest. */
 export function naiveSpendable(call: ToolCallBlock): number {
   const texts = textsOf(call.parameters);
   const note = LEFT_OUT[texts.kind] ?? '';
@@ -46,7 +46,7 @@ function textsOf(parameters: unknown): { readonly kind: string; readonly list: r
   return { kind: 'replaced', list: [...longOnes([old]), ...longOnes(listed), ...runs] };
 }
 
-/** Lines one behind the other that a patch takes away, without the first sign and the last break. */
+/** Runs of consecutive lines that a patch removes, without the leading sign and the last line break. */
 function runsOf(patch: string): readonly string[] {
   const runs: string[] = [];
   let run = '';

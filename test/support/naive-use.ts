@@ -1,5 +1,5 @@
-// What calls do, by the tools of `arbitraryWorkingHistory`: a table, and no more parameters than those tools have. Shares
-// no code with src/shared/density/.
+// What calls do, for the tools of `arbitraryWorkingHistory`: a table that knows only their parameters. Shares no code with
+// src/shared/density/.
 
 /** What a command does. */
 interface NaiveCommand {
@@ -36,7 +36,7 @@ export interface NaiveUse {
 
 /** What a call does, by the tools of random histories. */
 export function naiveUse(name: string, parameters: unknown): NaiveUse {
-  if (speaksOfNoFile(name, parameters)) return unknownUse(parameters);
+  if (namesNoFile(name, parameters)) return unknownUse(parameters);
   switch (name) {
     case 'search_text':
       return { kind: 'search', files: [] };
@@ -71,7 +71,7 @@ function firstOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) && typeof value[0] === 'object' ? [value[0]] : [];
 }
 
-/** What is told another tool: the arguments, and the first of each list in them. */
+/** Arguments for another tool, and the first element of each list in them. */
 function passedOn(value: unknown): readonly unknown[] {
   let given = value;
   try {
@@ -83,7 +83,7 @@ function passedOn(value: unknown): readonly unknown[] {
   return [given, ...Object.values(given).flatMap(firstOf)];
 }
 
-/** What is told a file may show it. */
+/** A tool that is given a file may show it. */
 function unknownUse(parameters: unknown): NaiveUse {
   const isObject =
     typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
@@ -99,10 +99,10 @@ function unknownUse(parameters: unknown): NaiveUse {
   return { kind: isRead ? 'read' : 'unknown', files: [] };
 }
 
-/** Whether a tool that is known to touch files is called with parameters, and none of them is one of its files. */
 const TOOLS_WITHOUT_FILES = ['search_text', 'run_shell_command', 'ask_user', 'load_skill'];
 
-function speaksOfNoFile(name: string, parameters: unknown): boolean {
+/** Whether a tool that touches files was called with parameters, but none of them is one of its files. */
+function namesNoFile(name: string, parameters: unknown): boolean {
   if (TOOLS_WITHOUT_FILES.includes(name)) return false;
   if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
     return false;
@@ -125,7 +125,7 @@ function commandUse(parameters: unknown): NaiveUse {
   return known ?? { kind: text === 'ls' ? 'search' : 'command', files: [], command: text };
 }
 
-/** None when not all of them can be told. */
+/** The files of a call; none if any of them is unclear. */
 function filesOf(name: string, parameters: unknown): readonly string[] {
   if (typeof parameters !== 'object' || parameters === null) return [];
   const given = parameters as Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-// A second implementation of the working set, written from the words of its rules. It scans the whole history for every
-// question, shares no code with src/shared/density/, and is not meant to be fast.
+// A second implementation of the working set, written from the rules. Scans the whole history for every question, shares no
+// code with src/shared/density/, and is not meant to be fast.
 
 import { resolve } from 'node:path';
 
@@ -17,58 +17,58 @@ import type { NaiveUse } from './naive-use.js';
 import { pairNaively } from './naive-pairs.js';
 import { naiveSpendable } from './naive-spent.js';
 
-/** What becomes of a result. */
+/** What replaces a result. */
 type NaiveFate = 'pointer' | 'excerpt';
 
 interface NaiveState {
   readonly fate: NaiveFate;
-  /** Whether it is a reason for an edit. */
+  /** Whether it triggers an edit. */
   readonly isDue: boolean;
 }
 
-/** What the phases before took away. */
+/** What earlier phases removed. */
 export interface NaivelyTaken {
   readonly blocks: readonly ContentBlock[];
   /** Responses whose results become pointers. */
   readonly results: readonly ContentBlock[];
 }
 
-/** What stands for a placeholder and for a call, in tokens. */
+/** Tokens of a placeholder and of a call's frame. */
 const PLACEHOLDER = 16;
 const CALL = 100;
 const RECORD = 400;
 const SMALL = 40;
 const LONG = 40;
 const COMPARED_READS = 64;
-/** What a token costs from the cache, and to be written to it. */
+/** Relative prices of a cached token: read and write. */
 const [READ, WRITE] = [0.1, 1.25];
 
 interface Call {
   readonly block: ToolCallBlock;
   readonly entry: number;
   readonly response: ToolResponseBlock | undefined;
-  /** Whether the model said anything after it came. */
+  /** Whether the model has answered since it arrived. */
   readonly isSent: boolean;
   readonly age: number;
   readonly kind: NaiveUse['kind'];
   readonly paths: readonly string[];
   readonly lines: readonly [first: number, last: number] | undefined;
-  /** Alike in calls with the same tool and parameters, of those that are told apart by them. */
+  /** Equal for calls with the same tool and parameters; `undefined` if those do not identify the call. */
   readonly text: string | undefined;
-  /** Tokens of the texts in its arguments that can be spent. */
+  /** Tokens of its argument texts that can be spent. */
   readonly spendable: number;
 }
 
 /** What leaves a working set. */
 export interface NaiveOutside {
   readonly results: ReadonlyMap<ToolResponseBlock, NaiveFate>;
-  /** Calls whose arguments lose texts. */
+  /** Calls whose argument texts are removed. */
   readonly calls: ReadonlySet<ContentBlock>;
 }
 
 const NOTHING: NaiveOutside = { results: new Map(), calls: new Set() };
 
-/** Returns what leaves a working set, and what becomes of it. */
+/** Returns what leaves a working set, and what replaces it. */
 export function naiveOutsideWorkingSet(
   history: readonly IContent[],
   rules: WorkingSetRules,
@@ -147,7 +147,7 @@ export function naiveOutsideWorkingSet(
     }),
   ].filter(({ given, price }) => given > 0 && given - price >= 0);
   const most = Math.max(...places.map(({ given, price }) => given - price));
-  // Sums of the same numbers in another order differ in their last digits.
+  // Sums in another order differ in their last digits.
   const best = places.filter(({ given, price }) => given - price >= most - 1e-6);
   const from = Math.min(...best.map(({ entry }) => entry));
   const leaving = responses.filter(({ entry }) => entry >= from).map(({ block }) => block);
@@ -159,7 +159,7 @@ export function naiveOutsideWorkingSet(
   };
 }
 
-/** Whether the texts in a call's arguments are of no more use. */
+/** Whether the argument texts of a call are no longer useful. */
 function isSpent(call: Call, calls: readonly Call[]): boolean {
   const { block, response, isSent, kind, spendable, paths } = call;
   if (kind !== 'write' || spendable === 0 || !isSent) return false;
@@ -197,7 +197,7 @@ function callsOf(history: readonly IContent[], root: string): readonly Call[] {
   });
 }
 
-/** `undefined` for what stays. */
+/** `undefined` for results that stay. */
 function stateOf(
   call: Call,
   calls: readonly Call[],
@@ -242,7 +242,7 @@ function covers({ lines: outer }: Call, { lines: inner }: Call): boolean {
   return outer !== undefined && inner !== undefined && outer[0] <= inner[0] && outer[1] >= inner[1];
 }
 
-/** Whether a call has a result that one can still look at. */
+/** Whether a call has a result that is still visible. */
 function shows({ response }: Call): boolean {
   return (
     response !== undefined &&
@@ -260,7 +260,7 @@ function isTaken(response: ToolResponseBlock, { blocks, results }: NaivelyTaken)
   return blocks.includes(response) || results.includes(response);
 }
 
-/** The tokens of a result once all that is stale has left. */
+/** The tokens of a result after stale content has left. */
 function tokensLeft(
   block: ToolResponseBlock,
   states: ReadonlyMap<ToolResponseBlock, NaiveState>,

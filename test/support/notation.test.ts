@@ -1,4 +1,4 @@
-// The notation that other tests are written in says what they think it says.
+// Tests the mini-notation that other tests use.
 
 import { describe, expect, it } from 'vitest';
 

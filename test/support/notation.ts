@@ -1,5 +1,5 @@
-// A mini-notation for histories and edits, so that a dozen cases fit a screen. A history is a string
-// of entries with a space between: `h:hello a:*s1,r1(a.ts) t:r1 a:w2(a.ts) t:w2!`.
+// A mini-notation for histories and edits, so that a dozen cases fit a screen. A history is a string of space-separated
+// entries: `h:hello a:*s1,r1(a.ts) t:r1 a:w2(a.ts) t:w2!`.
 /*
  * entry     speaker [ "#" id ] [ ":" blocks ]
  *           speaker: h human, a ai, t tool; `#m1` sets metadata.id; blocks are joined by commas.
@@ -72,7 +72,7 @@ const PICTURE = { type: 'media', mimeType: 'image/png', data: 'AAAA', encoding: 
 const OPAQUE_TOKENS = 10;
 const CLOSING = '--- End of content ---';
 
-// Sticky, one per token; a token's own text never holds a character that ends it.
+// Sticky, one per token; the text of a token never contains a character that ends it.
 const ENTRY = /([hat])(?:#([\w-]+))?(:)?/y;
 const TOOL_USE = /([<>]?)([rlxmwesgf])(\d+)(?:\(([^()]*)\))?([!?]?)(~?)(?![\w./-])/y;
 const WORD = /[\w./-]+/y;
@@ -84,9 +84,9 @@ const MEDIA = /%([\w.-]*)/y;
 const OPAQUE = /&([\w.-]+)(?:\((\d+)\))?(?:=([\w-]+))?/y;
 
 /**
- * Makes the history that a notation stands for. Equal notations make equal histories of new objects.
+ * Parses a notation. Equal notations make equal histories of new objects.
  *
- * @throws SyntaxError with the place where the notation cannot be read.
+ * @throws SyntaxError with the position of the problem.
  */
 export function historyOf(notation: string): IContent[] {
   const reader = new Reader(notation);
@@ -99,12 +99,12 @@ export function historyOf(notation: string): IContent[] {
   return history;
 }
 
-/** Tells a history in the notation; `historyOf` makes an equal one of it if the notation can say it. */
+/** Writes a history in the notation; `historyOf` restores an equal one if the notation can express it. */
 export function describeHistory(history: readonly IContent[]): string {
   return history.map(describeEntry).join(' ');
 }
 
-/** Tells a result in short: `-1 -2 ~5` removes entries 1 and 2 and replaces entry 5. */
+/** Writes a result in short: `-1 -2 ~5` removes entries 1 and 2 and replaces entry 5. */
 export function describeResult(result: DensityResult): string {
   const edits = [
     ...result.removals.map((index) => ({ index, sign: '-' })),
@@ -116,7 +116,7 @@ export function describeResult(result: DensityResult): string {
     .join(' ');
 }
 
-/** A cursor over the notation that takes one token at a time. */
+/** A cursor over the notation. */
 class Reader {
   readonly #notation: string;
   #at = 0;
@@ -133,7 +133,7 @@ class Reader {
     this.take(/\s*/y);
   }
 
-  /** Takes a token that matches the sticky expression here, or returns `null` and stays. */
+  /** Consumes a token that matches the sticky expression here; otherwise returns `null` and stays. */
   take(token: RegExp): RegExpExecArray | null {
     token.lastIndex = this.#at;
     const match = token.exec(this.#notation);
@@ -307,7 +307,7 @@ function describeOutcome({ callId, result, error, isComplete }: ToolResponseBloc
 
 const DELIMITED = /--- ([\w./-]+) ---\n([^()]*?)\n--- End of content ---/g;
 
-/** Takes the shortest way to say a text that reads back as the same. */
+/** The shortest notation of a text that parses back to it. */
 function describeText(text: string): string {
   if (text === BLANK) return '_';
   const pieces: string[] = [];

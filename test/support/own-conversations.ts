@@ -1,4 +1,4 @@
-// Conversations that no adapter of the same compactor shares.
+// Conversations separate from those of other adapters of the same compactor.
 
 import { completeAdapterOptions } from '../../src/adapters/request/adapter-options.js';
 import type { AdapterOptions, CompactCall } from '../../src/adapters/request/adapter-options.js';

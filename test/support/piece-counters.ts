@@ -1,7 +1,6 @@
-// A stand-in for an encoding: counts as cheaply as can be, and still betrays who adds up the counts of
-// parts of a text, for it is not additive either.
+// A cheap stand-in for an encoding. Like one, it is not additive, so code that adds up counts of parts fails.
 
 import type { CountText } from '../../src/shared/tokens/count-tokens.js';
 
-/** One token for every three characters begun, and one more for every piece. */
+/** One token for every three characters begun, plus one per piece. */
 export const countThirds: CountText = (piece) => Math.ceil(piece.length / 3) + 1;

@@ -1,4 +1,4 @@
-// The plainest message format there can be, for tests of what all formats share.
+// A minimal message format, for tests of what all formats share.
 
 import { isSameValue } from '../../src/adapters/format/same-value.js';
 import type {

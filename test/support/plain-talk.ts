@@ -3,7 +3,7 @@
 import { answer, assistant, call, system, user } from './plain-message-format.js';
 import type { PlainMessage } from './plain-message-format.js';
 
-/** A call of a file tool and its answer. */
+/** A file tool's call and result. */
 export function use(
   id: string,
   name: 'read_file' | 'write_file',
@@ -18,5 +18,5 @@ export const start: readonly PlainMessage[] = [
   ...use('1', 'read_file', 'a.ts'),
 ];
 export const write: readonly PlainMessage[] = use('2', 'write_file', 'a.ts');
-/** What is left of `start` and `write`. */
+/** The compacted form of `start` and `write`. */
 export const compacted: readonly PlainMessage[] = [...start.slice(0, 2), ...write];

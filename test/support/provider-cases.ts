@@ -1,5 +1,4 @@
-// What tests of provider rules are written in: a case per rule, and the parts of requests that no history
-// is read into.
+// Helpers for tests of provider rules: one case per rule, and request parts that no history contains.
 
 import { describe, expect, it } from 'vitest';
 
@@ -25,21 +24,21 @@ import { RULES_OF_PROFILE } from '../../src/shared/providers/rules-of-profile.js
 import { findRequestViolations, validate } from '../../src/shared/providers/validate.js';
 import { historyOf } from './notation.js';
 
-/** A history, in the notation or not, or the turns of a request. */
+/** A history, possibly in the notation, or the turns of a request. */
 type Sent = string | readonly IContent[] | { readonly turns: readonly Turn[] };
 
-/** A rule, broken once. */
+/** A single violation of a rule. */
 export interface ProviderCase {
   readonly rule: ProviderRule;
   readonly broken: Sent;
-  /** All that the provider says. */
+  /** The provider's full message. */
   readonly message: string;
-  /** What differs little, and is taken. */
+  /** A similar request that is accepted. */
   readonly valid: Sent;
   readonly options?: ProviderRequestOptions;
 }
 
-/** Tests every rule of a provider by one case each. */
+/** Tests each rule of a provider with one case. */
 export function describeRules(profile: ProviderProfile, cases: readonly ProviderCase[]): void {
   describe(`rules of ${profile}`, () => {
     it.each(cases)('know $rule', ({ rule, broken, message, valid, options }) => {
@@ -86,7 +85,7 @@ export function assistantTurn(...parts: readonly TurnPart[]): Turn {
   return { role: 'assistant', parts };
 }
 
-/** Makes a history of one call, with the given id, and its result. */
+/** Makes a history of one call with the given id, and its result. */
 export function calledAs(id: string): IContent[] {
   return answeredCall(toolResponse(id, 'read_file', 'text'));
 }

@@ -1,4 +1,4 @@
-// Reads messages with the reader of a format, without what `readInSlices` adds.
+// Reads messages with a format's reader, without the slicing of `readInSlices`.
 
 import type { MessageReader, Reading } from '../../src/adapters/format/message-format.js';
 

@@ -1,4 +1,4 @@
-// A server of `recall` and `list_removed`, and a client of the official SDK that is connected to it.
+// A server of `recall` and `list_removed`, with a connected client of the official SDK.
 
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
@@ -6,13 +6,13 @@ import { expect, onTestFinished } from 'vitest';
 import type { RecallSource } from '../../src/cli/mcp/recall-choice.js';
 import { createRecallServer } from '../../src/cli/mcp/recall-server.js';
 
-/** What a tool answered. */
+/** A tool's answer. */
 export interface RecallAnswer {
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** The tools, as a client calls them. */
+/** The tools as a client calls them. */
 export interface ServedRecall {
   readonly client: Client;
   readonly recall: (id: string) => Promise<RecallAnswer>;

@@ -1,4 +1,4 @@
-// Recorded sessions as the messages of APIs, for tests that play them through adapters.
+// Recorded sessions as API messages, for tests that play them through adapters.
 
 import { readTranscript } from '../../src/transcripts.js';
 import type { IContent } from '../../src/shared/content.js';
@@ -7,12 +7,12 @@ const FIXTURES = 'test/fixtures/transcripts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The first entries of a recording among the fixtures, as `entriesWithTurns` has them. */
+/** The first entries of a recording in the fixtures, prepared by `entriesWithTurns`. */
 export function recordedEntries(file: string, limit?: number): Promise<readonly IContent[]> {
   return entriesWithTurns(`${FIXTURES}/${file}`, limit);
 }
 
-/** The first entries of a recording; every tenth result is followed by a word of the user, so that turns end. */
+/** The first entries of a recording, with a user message after every tenth result, so that turns end. */
 export async function entriesWithTurns(
   file: string,
   limit: number = Infinity,
@@ -27,7 +27,7 @@ export async function entriesWithTurns(
     );
 }
 
-/** The content of a message of the Messages API. */
+/** The content of a Messages API message. */
 export function claudeBlocks({ blocks }: IContent): Json[] {
   return blocks.flatMap((block): Json[] => {
     if (block.type === 'text' && block.text.trim() !== '')

@@ -1,15 +1,15 @@
-// The encoder that counts are held against: OpenAI's tiktoken, compiled from its own Rust.
+// The reference token counter: OpenAI's tiktoken, compiled from its own Rust.
 
 import { Tiktoken, get_encoding } from 'tiktoken';
 
 const o200k = get_encoding('o200k_base');
 
-/** How many tokens a text has; what looks like a special token is ordinary text. */
+/** Counts the tokens of a text, with special tokens as ordinary text. */
 export function referenceCount(text: string): number {
   return o200k.encode_ordinary(text).length;
 }
 
-/** The bytes of a text that the reference's regular expressions match with a pattern, as text. */
+/** The parts of a text that tiktoken's regular expressions match, as one text. */
 export function referenceMatches(pattern: string, text: string): string {
   const bytes = Array.from({ length: 256 }, (_, byte) => Buffer.of(byte).toString('base64'));
   const encoding = new Tiktoken(`! 0 ${bytes.join(' ')}`, {}, pattern);

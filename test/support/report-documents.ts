@@ -1,4 +1,4 @@
-// Makes pages about made-up sessions as the command `report` makes them about recorded ones.
+// Makes the pages of `report` for synthetic sessions.
 
 import {
   agentPreset,
@@ -26,7 +26,7 @@ const OPTIONS: ReplayOptions = {
   strategy: 'high-density',
 };
 
-/** A session of entries, recorded by Claude Code. */
+/** A transcript of entries, as recorded by Claude Code. */
 export function transcriptOf(entries: readonly IContent[]): Transcript {
   const format = 'claude-code';
   return { format, workspaceRoot: '/w', entries, warnings: [], preset: agentPreset(format) };
@@ -40,7 +40,7 @@ export function step(id: string, tool: string, parameters: object, result: strin
   ];
 }
 
-/** A session of so many model calls, in which files are read, written and read again. */
+/** A session with that many model calls, in which files are read, written and read again. */
 export function longSession(modelCalls: number): IContent[] {
   const tools = ['Read', 'Write', 'Bash'];
   const steps = Array.from({ length: modelCalls - 1 }, (_, at) => {
@@ -59,7 +59,7 @@ export type RecordOptions = Partial<ReplayOptions> & {
   readonly contextStarts?: readonly number[];
 };
 
-/** Plays a session with edits as soon as there are any, and records it. */
+/** Plays a session with immediate edits, and records it. */
 export function record(
   entries: readonly IContent[],
   { workingSet, contextStarts = [], ...options }: RecordOptions = {},
@@ -67,7 +67,7 @@ export function record(
   const file = '/home/secret/session.jsonl';
   const session: ReplayOptions['session'] = {
     edits: 'every-turn',
-    // Results of equal lines would be shrunk before they leave.
+    // Otherwise results with equal lines would be shrunk before they leave.
     density: { shrink: 'off', ...(workingSet !== undefined && { workingSet }) },
   };
   const given = { ...OPTIONS, explains: true, session, ...options };
@@ -79,7 +79,7 @@ export type DocumentOptions = RecordOptions & { readonly isRedacted?: boolean };
 
 const LABELS = { true: createRedactedLabel(Buffer.from('key')), false: PLAIN_LABEL };
 
-/** Plays a session, and makes the page about it. */
+/** Plays a session and makes its page. */
 export async function documentOf(
   entries: readonly IContent[],
   { isRedacted = true, ...given }: DocumentOptions = {},
@@ -91,7 +91,7 @@ export async function documentOf(
   return renderPage(page, await readPageAssets());
 }
 
-/** Plays sessions, and makes the page about a folder of them. */
+/** Plays sessions and makes the page of a folder of them. */
 export async function folderDocumentOf(
   sessions: readonly (readonly IContent[])[],
   { isRedacted = true, ...given }: DocumentOptions = {},

@@ -1,4 +1,4 @@
-// A session's history, kept resident on lines that a scheduler answers. Asserts nothing.
+// A resident session history on lines that a scheduler answers. Asserts nothing.
 
 import fc from 'fast-check';
 import { HistoryService } from '../../src/main/history-service.js';
@@ -13,7 +13,7 @@ import { countThirds } from './piece-counters.js';
 import { RESIDENT_AGENT } from './resident-session.js';
 import { ScheduledConnectionHost } from './scheduled-connection-host.js';
 
-/** Counts when the scheduler says so, as a pool would. */
+/** Counts when the scheduler says so, like a pool. */
 export class ScheduledPool implements Offload {
   readonly #scheduler: fc.Scheduler;
   readonly #inline: InlineOffload = new InlineOffload();
@@ -38,7 +38,7 @@ export class ScheduledPool implements Offload {
   }
 }
 
-/** A session's history, kept resident on lines that a scheduler answers. */
+/** A resident session history on lines that a scheduler answers. */
 export interface Bench {
   readonly history: HistoryService;
   readonly offload: ResidentOffload;
@@ -47,13 +47,13 @@ export interface Bench {
   settings: DensityConfig;
 }
 
-/** The settings that a bench begins with. */
+/** The initial settings. */
 export const SETTINGS: DensityConfig = {
   ...RESIDENT_AGENT,
   ...{ readWritePruning: true, fileDedupe: true, recencyPruning: false, recencyRetention: 3 },
 };
 
-/** @param minEntries entries from which on the history is resident */
+/** @param minEntries the length from which the history is resident */
 export function openBench(scheduler: fc.Scheduler, minEntries = 1, countsTokens = true): Bench {
   const host = new ScheduledConnectionHost(scheduler);
   const pool = new ScheduledPool(scheduler);
@@ -69,7 +69,7 @@ export function openBench(scheduler: fc.Scheduler, minEntries = 1, countsTokens 
   return bench;
 }
 
-/** Answers everything, until nothing is under way any more. */
+/** Answers everything until nothing is pending. */
 export async function drain(scheduler: fc.Scheduler): Promise<void> {
   for (let idleTurns = 0; idleTurns < 3; idleTurns += 1) {
     while (scheduler.count() > 0) {
@@ -80,7 +80,7 @@ export async function drain(scheduler: fc.Scheduler): Promise<void> {
   }
 }
 
-/** Asks for a pass on the history as it is. */
+/** Requests a pass on the current history. */
 export function asks(
   { history, offload }: Bench,
   config: DensityConfig,
@@ -89,7 +89,7 @@ export function asks(
   return offload.optimize(history.getRawHistory(), history.base, config, signal);
 }
 
-/** Runs a story in which the scheduler has little to choose. */
+/** Runs a scenario that leaves the scheduler few choices. */
 export async function tell(
   story: (scheduler: fc.Scheduler) => Promise<void>,
   numRuns = 20,

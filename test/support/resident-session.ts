@@ -1,5 +1,5 @@
-// A history, the queue that mirrors it and its resident copy on one thread; and random commands for
-// them. Asserts nothing: it tells what each delta led to, and what the history was at that time.
+// A history, the queue that mirrors it, its resident copy on the same thread, and random commands for them. Asserts nothing,
+// but reports what each delta led to and the history at that time.
 
 import fc from 'fast-check';
 import { HistoryService } from '../../src/main/history-service.js';
@@ -18,43 +18,43 @@ import { countPacked, textOfBytes } from '../../src/worker/unpack-entries.js';
 import { arbitraryDensityConfig, WORKSPACE_ROOT } from './arbitrary-history.js';
 import { arbitraryWorkingConfig, WORKING_TOOLS } from './arbitrary-working-history.js';
 
-/** An agent that includes files in every way there is. */
+/** An agent with every kind of file inclusion. */
 export const RESIDENT_AGENT: ResidentOptions['agent'] = {
   workspaceRoot: WORKSPACE_ROOT,
   toolCatalog: WORKING_TOOLS,
   inclusionSyntaxes: ['delimited', 'referenced-files'],
 };
 
-/** Entries that cross as bytes when so many come in at once, so that of others some do not. */
+/** Additions of at least this many entries are packed as bytes; smaller ones are not. */
 const PACK_FROM = 2;
 
-/** Gives configurations of passes, half of them with a working set. */
+/** Generates pass configurations, half of them with a working set. */
 export function arbitraryPassConfig(): fc.Arbitrary<DensityConfig> {
   return fc.oneof(arbitraryDensityConfig(), arbitraryWorkingConfig());
 }
 
-/** What a session can be told to do. Places are taken modulo the length of the history. */
+/** A session's commands. Indexes are taken modulo the length of the history. */
 export type SessionCommand =
   | { readonly kind: 'add'; readonly count: number }
-  /** Applies what a pass finds. */
+  /** Applies the result of a pass. */
   | { readonly kind: 'prune'; readonly config: DensityConfig }
   | {
       readonly kind: 'edit';
       readonly removals: readonly number[];
       readonly replaced: readonly number[];
     }
-  /** Entries in another order, some of them gone or there twice; `null` for one that comes in. */
+  /** Reorders entries, with omissions and duplicates; `null` for a new one. */
   | { readonly kind: 'rewrite'; readonly order: readonly (number | null)[] }
   | { readonly kind: 'clear' }
   | { readonly kind: 'compress'; readonly isOver: boolean }
-  /** Has everything counted that is there. */
+  /** Counts everything. */
   | { readonly kind: 'count' }
-  /** Says what the next entries weigh before they come in. */
+  /** Gives the token counts of the next entries in advance. */
   | { readonly kind: 'weigh'; readonly count: number }
-  /** Posts what has gathered. */
+  /** Posts the pending changes. */
   | { readonly kind: 'deliver' };
 
-/** Gives commands of sessions; `maxPortion` is the most entries that come in or go at once. */
+/** Generates session commands; `maxPortion` is the maximum number of entries added or removed at once. */
 export function arbitraryCommands(
   maxCommands: number,
   maxPortion: number,
@@ -97,15 +97,15 @@ export function arbitraryCommands(
 
 export interface ResidentSessionOptions {
   readonly supply: readonly IContent[];
-  /** `undefined`: the resident history counts nothing. */
+  /** `undefined`: the resident history does not count. */
   readonly countText: CountText | undefined;
-  /** Whether messages are cloned, as they are on their way to a thread. */
+  /** Whether messages are cloned, as on their way to a thread. */
   readonly isCloned: boolean;
-  /** Entries from which on the history is resident. */
+  /** The length from which the history is resident. */
   readonly minEntries: number;
 }
 
-/** A delta that was made, and the history that it led to. */
+/** A delta, and the history that it led to. */
 export interface Delivery {
   readonly parcel: Parcel;
   readonly value: DeltaValue;
@@ -118,7 +118,7 @@ export interface Delivery {
 export class ResidentSession {
   readonly history: HistoryService;
   readonly resident: ResidentHistory;
-  /** Entries that were known when they were staged, and those that were not. An entry may be both. */
+  /** Entries whose counts were known when they were staged, and those whose counts were not. An entry may be in both. */
   readonly stagedKnown: Set<IContent> = new Set();
   readonly stagedUnknown: Set<IContent> = new Set();
 
@@ -154,7 +154,7 @@ export class ResidentSession {
     const { length } = state.base;
     if (length < this.#options.minEntries) return;
     const before = change.kind === 'append' ? length - change.contents.length : length;
-    this.#queue = new DeltaQueue(state, before, this.#options.countText !== undefined);
+    this.#queue = new DeltaQueue(state, before);
     if (change.kind === 'append') this.#queue.push(change, state);
   }
 
@@ -166,7 +166,7 @@ export class ResidentSession {
         return;
       case 'prune':
         if (history.isCompressing) return;
-        // What it returns only tells when tokens are settled; the edit stands at once.
+        // The edit is synchronous; the promise only waits for tokens.
         void history.applyDensityResult(
           optimize(history.getRawHistory(), command.config),
           history.base,
@@ -210,7 +210,7 @@ export class ResidentSession {
     }
   }
 
-  /** Posts all that has gathered. */
+  /** Posts everything pending. */
   *deliver(): Generator<Delivery, void, undefined> {
     const { isCloned } = this.#options;
     const take = (): Parcel | undefined => this.#queue?.take(PACK_FROM);
@@ -226,7 +226,7 @@ export class ResidentSession {
     }
   }
 
-  /** Every other step with entries as bytes with their counts, as if another thread had counted them. */
+  /** Packs the entries of every other step with their counts, as if another thread had counted them. */
   #countedApart(step: DeltaStep): DeltaStep {
     const { countText } = this.#options;
     if (step.kind !== 'stage-packed' || countText === undefined) return step;
@@ -238,7 +238,7 @@ export class ResidentSession {
     return { ...step, counts };
   }
 
-  /** Entries that the supply has next; once it is at its end, copies of what came before. */
+  /** The next entries of the supply; copies of earlier ones after its end. */
   #draw(count: number): IContent[] {
     const { supply } = this.#options;
     return Array.from({ length: supply.length === 0 ? 0 : count }, () => {
@@ -258,7 +258,7 @@ export class ResidentSession {
   }
 }
 
-/** The history with every fifth human entry led by files in the way of Gemini CLI. */
+/** Puts files before every fifth human entry, in Gemini CLI's format. */
 export function withReferencedFiles(history: readonly IContent[]): IContent[] {
   const files = ['a.ts', 'src/b.ts', './a.ts'];
   let humans = 0;

@@ -1,4 +1,4 @@
-// Models of OpenAI's Responses API as the packages for the AI SDK and for LangChain make them, of requests to a URL.
+// Models of OpenAI's Responses API at a URL, from the packages for the AI SDK and for LangChain.
 
 import { createOpenAI } from '@ai-sdk/openai';
 import { ChatOpenAI } from '@langchain/openai';
@@ -8,13 +8,13 @@ const MODEL = 'gpt-6.2-sol';
 
 type SdkModel = ReturnType<ReturnType<typeof createOpenAI>>;
 
-/** One of `@ai-sdk/openai`, for AI SDK 7; it says of itself what is given in place of what it is. */
+/** A model of `@ai-sdk/openai` for AI SDK 7; `facts` override its properties. */
 export function sdkModel(baseURL: string, facts: object = {}): SdkModel {
   const model = createOpenAI({ baseURL, apiKey: 'key' })(MODEL);
   return Object.create(model, Object.getOwnPropertyDescriptors(facts)) as SdkModel;
 }
 
-/** The fields of one of `@langchain/openai`; what is given goes into each request. */
+/** The fields of a model of `@langchain/openai`, with additions to each request. */
 export function chatFields(
   baseURL: string,
   modelKwargs: Readonly<Record<string, unknown>> = {},
@@ -23,6 +23,6 @@ export function chatFields(
   return { ...how, model: MODEL, configuration: { baseURL }, modelKwargs: { ...modelKwargs } };
 }
 
-/** One of `@langchain/openai`. */
+/** A model of `@langchain/openai`. */
 export const chatModel = (...how: Parameters<typeof chatFields>): ChatOpenAI =>
   new ChatOpenAI(chatFields(...how));

@@ -1,5 +1,5 @@
-// One conversation played twice: by a session that lives through all of it, and by as many as there are requests, each of which
-// knows the entries that were added and what the one before has left as JSON.
+// Plays one conversation twice: by one long-lived session, and by a new session per request, which gets the added entries
+// and its predecessor's state as JSON.
 
 import type { Compactor } from '../../src/main/compactor.js';
 import { createCompactor } from '../../src/main/compactor.js';
@@ -9,19 +9,19 @@ import type { Session } from '../../src/main/session.js';
 import type { SessionState } from '../../src/main/state/session-state.js';
 import type { IContent } from '../../src/shared/content.js';
 
-/** How both play it. */
+/** Options for both. */
 export interface PlayOptions {
-  /** Made anew for each of the two, for a model that summarizes counts its answers. */
+  /** Called for each of the two, because a scripted model counts its answers. */
   readonly compactor: () => CompactorOptions;
   readonly session: SessionOptions;
   readonly modelName?: string | undefined;
-  /** Reported for each request, by the counted tokens of that. */
+  /** Reported usage of each request, relative to its counted tokens. */
   readonly reportedRatio?: number | undefined;
-  /** What reports have more, and nobody has given. @default the host gives what its requests hold */
+  /** Additional reported tokens that the host does not declare. @default the host declares what its requests contain */
   readonly unseenTokens?: number | undefined;
 }
 
-/** The entries that are added before each request: up to each answer of the model, and the rest. */
+/** The entries added before each request: up to each answer of the model, and the rest. */
 export function requestsOf(history: readonly IContent[]): readonly (readonly IContent[])[] {
   const requests: IContent[][] = [[]];
   for (const entry of history) {
@@ -33,7 +33,7 @@ export function requestsOf(history: readonly IContent[]): readonly (readonly ICo
   return requests;
 }
 
-/** What each request sends, by one session. */
+/** What one session sends for each request. */
 export async function playInOne(
   requests: readonly (readonly IContent[])[],
   options: PlayOptions,
@@ -49,7 +49,7 @@ export async function playInOne(
   return sent;
 }
 
-/** The same by a session of its own for each request. `passOn` may do something to what one leaves to the next. */
+/** What a new session per request sends. `passOn` may transform the state between them. */
 export async function playInMany(
   requests: readonly (readonly IContent[])[],
   options: PlayOptions,
@@ -73,7 +73,7 @@ export async function playInMany(
   return sent;
 }
 
-/** Adds entries and prepares a request; returns what it sends. */
+/** Adds entries and prepares a request. Returns what it sends. */
 export async function request(
   session: Session,
   entries: readonly IContent[],

@@ -1,5 +1,5 @@
-// Runs the built command: in this process, for most of what a process of its own takes is loading the code again, or as
-// users do. `npm run build` comes first.
+// Runs the built command: in this process, because a process of its own spends most of its time loading code, or in a
+// separate process, as users do. Requires `npm run build`.
 
 import { spawn } from 'node:child_process';
 import { Console } from 'node:console';
@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 /** The built command. */
 export const COMMAND: string = path.resolve('dist/cli/main.js');
 
-/** What a run came to. */
+/** The outcome of a run. */
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
@@ -22,9 +22,9 @@ export interface Outcome {
 type Variables = Readonly<Record<string, string>>;
 
 /**
- * Runs the command in a process of its own to its end: for what only a process shows, as that it ends by itself.
+ * Runs the command in a separate process, for what only a process shows, such as exiting by itself.
  *
- * @param env variables that it has besides those of this process
+ * @param env additional environment variables
  */
 export async function spawnCommand(args: readonly string[], env: Variables = {}): Promise<Outcome> {
   const child = spawn(process.execPath, [COMMAND, ...args], { env: { ...process.env, ...env } });
@@ -39,9 +39,9 @@ let last: Promise<unknown> = Promise.resolve();
 let started = 0;
 
 /**
- * Runs the command here, one run at a time, for it prints to what the whole process prints to.
+ * Runs the command in this process, one run at a time, because it writes to the process's output.
  *
- * @param env variables that it has besides those of this process
+ * @param env additional environment variables
  */
 export function runCommand(args: readonly string[], env: Variables = {}): Promise<Outcome> {
   const run = last.then(() => runHere(args, env));
@@ -59,7 +59,7 @@ async function runHere(args: readonly string[], env: Variables): Promise<Outcome
   globalThis.console = new Console(out.stream, errors.stream);
   try {
     started += 1;
-    // The command is what its file does when it is loaded; what it imports is loaded once.
+    // Loading the file runs the command; the query forces a reload, while its imports stay cached.
     await import(`${pathToFileURL(COMMAND).href}?run=${started}`);
     return {
       code: Number(Reflect.get(process, 'exitCode') ?? 0),
@@ -75,13 +75,13 @@ async function runHere(args: readonly string[], env: Variables): Promise<Outcome
 }
 
 interface Captured {
-  /** For a console, which does not write where the process does. */
+  /** For a console, which would otherwise write past the capture. */
   readonly stream: PassThrough;
   readonly end: () => string;
   readonly release: () => void;
 }
 
-/** Keeps what is written to a stream of the process from getting out, until it is released. */
+/** Captures what is written to a stream of the process until it is released. */
 function capture(target: NodeJS.WriteStream): Captured {
   const chunks: string[] = [];
   const listeners = target.listeners('error');

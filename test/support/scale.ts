@@ -1,29 +1,26 @@
-// How many cases the suite plays, and which: one number each for all of it, so that `npm test` is quick and repeatable, and
-// the whole check is thorough.
+// How many cases the suite plays, and which. One setting for the whole suite, so that `npm test` is quick and repeatable and
+// the full check is thorough.
 
-/** Share of the full number of random cases that this run plays: `TEST_SCALE`, 1 for all of them. @default 0.02 */
+/** Share of the random cases that this run plays, from `TEST_SCALE`; 1 for all. @default 0.02 */
 export const TEST_SCALE: number = readScale(process.env['TEST_SCALE']);
 
-/** Whether this run plays all there is, as `npm run check` does. */
+/** Whether this run plays everything, like `npm run check`. */
 export const PLAYS_ALL: boolean = TEST_SCALE === 1;
 
-/** How many of `full` random cases this run plays: at least `least`, and never more than all. */
+/** How many of `full` random cases this run plays; at least `least`, at most all. */
 export function runs(full: number, least: number = 20): number {
   return Math.min(full, Math.max(least, Math.ceil(full * TEST_SCALE)));
 }
 
 /**
- * How much there is in what this run plays, as entries, turns or requests, where a whole check has `full`: a third of it, and at
- * least `least`. Most of what is played takes a time that grows with the square of its length.
+ * The size of a case in this run (entries, turns, requests), if the full check uses `full`: a third of it, at least `least`,
+ * because time mostly grows with the square of the size.
  */
 export function length(full: number, least: number = 20): number {
   return PLAYS_ALL ? full : Math.min(full, Math.max(least, Math.ceil(full / 3)));
 }
 
-/**
- * The cases of a list that this run plays: all of them in the whole check, else `count`, evenly spread; another seed plays
- * others.
- */
+/** The cases of a list that this run plays: all in the full check, else `count`, evenly spread; the seed selects which. */
 export function sample<const Item>(cases: readonly Item[], count: number): readonly Item[] {
   if (PLAYS_ALL || count >= cases.length) return cases;
   const first = firstOf(cases.length);
@@ -34,14 +31,14 @@ export function sample<const Item>(cases: readonly Item[], count: number): reado
   );
 }
 
-/** Where a run that plays some of `count` cases begins to count them, from 0: another seed plays others. */
+/** Index of the first case for a run that plays some of `count` cases; depends on the seed. */
 export function firstOf(count: number): number {
   return Math.abs(TEST_SEED ?? Math.floor(Math.random() * count));
 }
 
 /**
- * The pairs of two lists that this run plays: all of them in the whole check, else as few as have each of either list, for
- * what goes wrong with one whatever the other is.
+ * The pairs of two lists that this run plays: all in the full check, else just enough to include every element of both
+ * lists, for failures that depend on one element only.
  */
 export function pairs<const One, const Other>(
   ones: readonly One[],
@@ -54,9 +51,9 @@ export function pairs<const One, const Other>(
 }
 
 /**
- * What a count of sightings has to exceed in this run, when it exceeds `full` in one of all cases. A share of the cases is held
- * to a tenth of its share, and to nothing where that is a handful: a few cases hold most of what is rare, and which of them a
- * run has must not fail it.
+ * A lower bound for how often something must occur in this run, if it must exceed `full` in the full check. A partial run
+ * must reach a tenth of its share, or nothing if that is a handful: rare events concentrate in a few cases, and a run must
+ * not fail for lack of them.
  */
 export function sightings(full: number): number {
   if (PLAYS_ALL) return full;
@@ -65,8 +62,8 @@ export function sightings(full: number): number {
 }
 
 /**
- * Seed of every property: `TEST_SEED`, a number, or `random` for another one in each run. A gate that is to be passed plays
- * the same cases every time; who looks for what was never seen plays others.
+ * Seed of every property, from `TEST_SEED`: a number, or `random` for a new one in each run. Gates use a fixed seed;
+ * searches for new failures use random ones.
  * @default 1
  */
 export const TEST_SEED: number | undefined = readSeed(process.env['TEST_SEED']);

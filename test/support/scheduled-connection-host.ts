@@ -1,5 +1,5 @@
-// Connections to resident histories without threads: a connection takes its messages in their order, as a thread
-// does, and answers when a scheduler says so. It can be lost, and an opening can be refused.
+// Connections to resident histories without threads. A connection processes messages in order, like a thread, and answers
+// when a scheduler says so. It can be lost, and an opening can be refused.
 
 import type fc from 'fast-check';
 import type { SessionConnection } from '../../src/main/offload/residence.js';
@@ -21,26 +21,26 @@ import { countPacked, textOfBytes } from '../../src/worker/unpack-entries.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { countThirds } from './piece-counters.js';
 
-/** What went over the connections of a host. */
+/** The traffic over a host's connections. */
 export interface LineTraffic {
   openings: number;
   refusals: number;
   deltas: number;
-  /** Parcels that were counted before the connection had them. */
+  /** Parcels counted before the connection received them. */
   counts: number;
   lostCounts: number;
-  /** Deltas so far from the end that of their results nothing is looked for. */
+  /** Deltas too far from the end to look for their results. */
   farDeltas: number;
-  /** Deltas that asked for a pass. */
+  /** Deltas that requested a pass. */
   passes: number;
-  /** The settings of the last one. */
+  /** The settings of the last pass. */
   lastPass: PassSettings | undefined;
   plans: number;
-  /** Questions for a pass that were under way at once, at most. */
+  /** Maximum number of pass requests in flight. */
   mostPlans: number;
-  /** Characters that were posted and not answered at once, at most. */
+  /** Maximum number of posted characters without a reply. */
   mostCharacters: number;
-  /** Errors that a history answered with; a session should give none any reason. */
+  /** Errors returned by a history; a session should cause none. */
   readonly complaints: Error[];
 }
 
@@ -62,13 +62,13 @@ export class ScheduledConnectionHost implements ConnectionHost {
     },
     complaints: [],
   };
-  /** Openings that will be refused, before one is not. */
+  /** Number of openings to refuse before the next succeeds. */
   refusalsAhead = 0;
-  /** Of the parcels to be counted, by their place from 1 on, those whose counts will be lost. */
+  /** Parcels whose counts will be lost, by their position from 1. */
   readonly lostCounts: number[] = [];
-  /** What the bytes of parcels to be counted were in. */
+  /** The buffers of parcels to count. */
   readonly buffers: Set<ArrayBufferLike> = new Set();
-  /** Who asked for counts may end that. */
+  /** Signals by which the caller may abort counts. */
   readonly countSignals: AbortSignal[] = [];
   readonly countingThreads = 2;
   countsFrom = 3;
@@ -113,7 +113,7 @@ export class ScheduledConnectionHost implements ConnectionHost {
     this.countSignals.push(signal);
     this.buffers.add(packed.bytes.buffer);
     const isLost = this.lostCounts.includes(this.countSignals.length);
-    // Read once somebody has the turn for it, as a thread does.
+    // Read in its turn, as a thread does.
     await this.#scheduler.schedule(Promise.resolve(), 'count');
     if (isLost) this.traffic.lostCounts += 1;
     if (isLost) throw new WorkerPoolError('A thread that counted has died.', 'WORKER_DIED');
@@ -125,7 +125,7 @@ export class ScheduledConnectionHost implements ConnectionHost {
   }
 }
 
-/** A connection that fails as a whole, as a real one does. */
+/** A connection that fails as a whole, like a real one. */
 export class ScheduledConnection implements SessionConnection {
   readonly #scheduler: fc.Scheduler;
   readonly #traffic: LineTraffic;
@@ -194,7 +194,7 @@ export class ScheduledConnection implements SessionConnection {
     this.fail(new WorkerPoolError('The line is closed.', 'CLOSED'));
   }
 
-  /** Loses the connection, and with it all answers that are outstanding. */
+  /** Loses the connection and all outstanding answers. */
   fail(error: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;

@@ -1,4 +1,4 @@
-// A summarizer that answers as a test tells it to, and remembers what it was asked.
+// A summarizer that answers as a test scripts it, and records its requests.
 
 import type {
   Summarizer,
@@ -10,13 +10,13 @@ export interface ScriptedSummarizer extends Summarizer {
   readonly requests: readonly SummarizerRequest[];
 }
 
-/** What a scripted summarizer says: a text stands for an answer that ended well. */
+/** A scripted answer; a string is a complete one. */
 export type ScriptedAnswer =
   | string
   | Partial<SummarizerResponse>
   | ((request: SummarizerRequest) => string | Promise<SummarizerResponse>);
 
-/** Makes one that gives the answers one by one, the last one again and again. */
+/** Gives the answers in order and then repeats the last one. */
 export function scriptedSummarizer(
   answers: ScriptedAnswer | readonly ScriptedAnswer[],
   options: Omit<Partial<Summarizer>, 'generate'> = {},
@@ -38,7 +38,7 @@ export function scriptedSummarizer(
   };
 }
 
-/** A snapshot that holds a text. */
+/** A snapshot with this text. */
 export function snapshot(text: string): string {
   return `<state_snapshot>\n<overall_goal>${text}</overall_goal>\n</state_snapshot>`;
 }

@@ -1,5 +1,5 @@
-// Runs ahead of each test file: gives all properties the seed of the run, and its share of cases to those that name no number.
-// Keeps plugins from the state folder of whoever runs the tests.
+// Runs before each test file: sets the run's seed for all properties, and its number of cases for those without one. Keeps
+// plugins out of the user's state folder.
 
 import { devNull } from 'node:os';
 

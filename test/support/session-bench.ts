@@ -1,4 +1,4 @@
-// A session of which a test controls every part: strategy, settings, offload, counts.
+// A session with replaceable parts: strategy, settings, offload, counts.
 
 import { HistoryService } from '../../src/main/history-service.js';
 import type { Logger } from '../../src/main/host/logger.js';
@@ -31,7 +31,7 @@ import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { describeHistory, historyOf } from './notation.js';
 
-/** A promise that a test settles from outside. */
+/** A promise with exposed resolve and reject. */
 export interface Deferred<Value> {
   readonly promise: Promise<Value>;
   readonly resolve: (value: Value) => void;
@@ -53,7 +53,7 @@ function withResolvers<Value>(): Deferred<Value> {
   return { promise, ...settle };
 }
 
-/** What a session is made of; what is left out is the real part, without threads. */
+/** The parts of a session; omitted ones are real, but without threads. */
 export interface BenchParts {
   readonly contextLimit?: number;
   readonly settings?: EphemeralSettings;
@@ -63,16 +63,16 @@ export interface BenchParts {
   readonly density?: DensityOptions;
   readonly logger?: Logger;
   readonly entries?: readonly IContent[];
-  /** What it knows of the model's own tokens. */
+  /** What it knows about the model's own token counts. */
   readonly gauge?: Partial<Omit<ContextGaugeOptions, 'history' | 'runtimeContext'>>;
-  /** When its edits land, where they are recorded, what time it is, and what the model charges. */
+  /** When and where its edits land, the clock, and the model's prices. */
   readonly timing?: EditOptions &
     Pick<SessionInit, 'now' | 'removalLog'> & { readonly price?: () => ModelPrice | undefined };
 }
 
 const countTens: CountEntries = (contents) => Promise.resolve(contents.map(() => 10));
 
-/** Makes a session whose entries weigh 10 tokens each, in a window of 1,000 by default. */
+/** Makes a session with entries of 10 tokens each, by default in a window of 1,000. */
 export function openSession(parts: BenchParts = {}): Session {
   const {
     contextLimit = 1_000,
@@ -107,7 +107,7 @@ export function openSession(parts: BenchParts = {}): Session {
   });
 }
 
-/** A strategy that compresses by the given function and prunes as high-density does, unless told otherwise. */
+/** A strategy that compresses with the given function, and by default prunes like high-density. */
 export function strategyOf(
   compress: (context: CompressionContext) => Promise<readonly IContent[]>,
   optimize: CompressionStrategy['optimize'] | null = HighDensityStrategy.prototype.optimize,
@@ -132,7 +132,7 @@ export function strategyOf(
   };
 }
 
-/** The code that a promise rejects with, or what else became of it. */
+/** The code that a promise rejects with, or its other outcome. */
 export function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => 'resolved',
@@ -140,17 +140,17 @@ export function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Makes a session over the history that a notation stands for. */
+/** Makes a session with a history in the notation. */
 export function openNoted(notation: string, parts: BenchParts = {}): Session {
   return openSession({ entries: historyOf(notation), ...parts });
 }
 
-/** The history of a session, in the notation. */
+/** The history of a session in the notation. */
 export function entriesOf(session: Session): string {
   return describeHistory(session.history.getRawHistory());
 }
 
-/** That many different human entries. */
+/** That many distinct human entries. */
 export function entries(length: number): IContent[] {
   return Array.from({ length }, (_, at) => humanText(`e${at}`));
 }

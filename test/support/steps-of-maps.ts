@@ -1,10 +1,10 @@
-// Counts how far work goes through maps: what is done for one of many must not look at all of them.
+// Counts iterations over maps: work on one element must not visit all of them.
 
 import { vi } from 'vitest';
 
 const ITERATOR = Object.getPrototypeOf(new Map().values()) as { next: () => unknown };
 
-/** Runs work and returns how many entries of maps it has gone through. */
+/** Runs work and returns how many map entries it visited. */
 export async function stepsOfMaps(work: () => unknown): Promise<number> {
   const next = vi.spyOn(ITERATOR, 'next');
   try {

@@ -1,5 +1,5 @@
-// Requests of the real SDKs over the loopback interface: what is valid passes, what is broken comes back as
-// the SDK's own error with the provider's text.
+// Requests of the real SDKs over loopback: valid ones pass, and broken ones cause the SDK's own error with the provider's
+// text.
 
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -394,7 +394,7 @@ describe('startStrictProvider for Gemini', () => {
     expect(chat.getHistory(true).length).toBeGreaterThan(4);
   });
 
-  // The AI SDK's package for Google sends each message as a content of its own, and so does any caller.
+  // The AI SDK's Google package sends each message as a separate content, as other callers do.
   it('takes two contents of the user in a row', async () => {
     const client = await start();
     const contents = [hi, hi];

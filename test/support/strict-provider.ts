@@ -1,5 +1,4 @@
-// The scripted provider of the examples, and one that takes nothing which breaks a rule: what comes over
-// the wire from an SDK is read and judged as the service would.
+// The examples' scripted provider with validation: SDK requests are read and judged as the real service would.
 
 import { onTestFinished } from 'vitest';
 
@@ -12,13 +11,13 @@ import type { ProviderRequestOptions } from '../../src/shared/providers/provider
 import { findBreaches } from './find-breaches.js';
 
 export type StrictProviderOptions = Pick<ScriptedProviderOptions, 'callIds'> & {
-  /** What goes before what the body tells. */
+  /** Overrides what the body says. */
   readonly request?: ProviderRequestOptions;
 };
 
 /**
- * Starts one that ends with the test. A request that breaks a rule is answered with 400, the provider's
- * envelope and its text for the first breach, and uses up no step of the script.
+ * Starts a provider that stops with the test. A request that breaks a rule gets a 400 in the provider's format with the text
+ * of its first breach, and uses no step of the script.
  */
 export async function startStrictProvider(
   script: ScriptedProviderOptions['script'],

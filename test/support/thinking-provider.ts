@@ -1,25 +1,25 @@
-// Providers that bind reasoning to all that stands before it, by their documents: Claude refuses a request in which that has
-// changed, GPT-6.2 drops the reasoning without a word. They check what they are sent, and answer nothing themselves.
+// Providers that bind reasoning to its prefix, as documented: Claude refuses a request whose prefix has changed, GPT-6.2
+// silently drops the reasoning. They only check requests; they return no answers.
 
 import { createHash } from 'node:crypto';
 
-/** A part of a request, in its order; of reasoning, what seals it. */
+/** A part of a request, in order; reasoning also has its seal. */
 interface Part {
   readonly text: string;
   readonly seal?: string;
 }
 
-/** What was sealed: a hash of all but reasoning that stood before, and the seal of the reasoning before. */
+/** The content of a seal: a hash of everything but reasoning before it, and the previous reasoning's seal. */
 interface Sealed {
   readonly prefix: string;
   readonly former: string | undefined;
 }
 
-/** Seals reasoning, and says of a request which of it is bound to something else. */
+/** Seals reasoning, and finds reasoning in a request whose prefix has changed. */
 export class ReasoningSeals {
   readonly #sealed = new Map<string, Sealed>();
 
-  /** Returns the seal of reasoning that follows on these parts. */
+  /** Returns the seal of reasoning after these parts. */
   seal(parts: readonly Part[]): string {
     const seal = `seal-${this.#sealed.size}`;
     const former = parts.findLast((part) => part.seal !== undefined)?.seal;
@@ -27,7 +27,7 @@ export class ReasoningSeals {
     return seal;
   }
 
-  /** The places of reasoning that stands behind something else than it was made from. */
+  /** The indexes of reasoning whose prefix has changed. */
   broken(parts: readonly Part[]): readonly number[] {
     let last: string | undefined;
     return parts.flatMap(({ seal }, at) => {
@@ -46,7 +46,7 @@ function hashOf(parts: readonly Part[]): string {
   return hash.digest('hex');
 }
 
-/** The parts of messages of the Messages API, cache marks aside. */
+/** The parts of Messages API messages, without cache marks. */
 export function partsOfMessages(messages: readonly unknown[]): readonly Part[] {
   return (messages as readonly { role: string; content: string | readonly object[] }[]).flatMap(
     ({ role, content }) =>
@@ -58,7 +58,7 @@ export function partsOfMessages(messages: readonly unknown[]): readonly Part[] {
   );
 }
 
-/** The parts of items of the Responses API. */
+/** The parts of Responses API items. */
 export function partsOfItems(items: readonly unknown[]): readonly Part[] {
   return (items as readonly Readonly<Record<string, unknown>>[]).map((item) => {
     const text = JSON.stringify(item);
@@ -67,7 +67,9 @@ export function partsOfItems(items: readonly unknown[]): readonly Part[] {
   });
 }
 
-/** Whether the turn of an open call has lost the thinking that all turns began with: it has to be sent as it was signed. */
+/**
+ * Whether the turn of an open call has lost its leading thinking, with which every turn starts: it must be sent as signed.
+ */
 export function cutsOpenTurn(messages: readonly unknown[]): boolean {
   const given = messages as readonly { role: string; content: string | readonly Block[] }[];
   const has = (at: number, type: string): boolean => {

@@ -1,16 +1,16 @@
-// Short histories for tests of the working set: one answer with its calls per word, each result in an entry of its own.
+// Short histories for working-set tests: one answer with its calls per word, each result in its own entry.
 
 import type { IContent } from '../../src/shared/content.js';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../src/shared/content.js';
 
-/** A result as long as its tokens, of lines that can be cut between. */
+/** A result of that many tokens, in lines that can be cut between. */
 export function textOf(tokens: number): string {
   return 'abc\n'.repeat(tokens);
 }
 
 const RESULT_TOKENS = 1_000;
 
-/** Parameters by the tool that a word begins with; what follows it is its file, lines or text. */
+/** Parameters by the tool at the start of a word; the rest is its file, lines or text. */
 const CALLS: Readonly<Record<string, (rest: string) => readonly [string, unknown]>> = {
   read: (file) => ['read_file', { path: file }],
   part: (file) => ['read_line_range', { path: file }],
@@ -29,9 +29,9 @@ const CALLS: Readonly<Record<string, (rest: string) => readonly [string, unknown
 };
 
 /**
- * Makes a history of words, by the tools of `WORKING_TOOLS`. `read(a.ts)` is an answer that reads a file, and its
- * result of 1,000 tokens; `read(a.ts)=70` has one of 70, and `read(a.ts)!` one that failed. `a` is an answer that calls
- * nothing, as in `notation.ts`. Calls joined by `+` stand in one answer. `read(a.ts)?` is not answered.
+ * Parses a history of words with the tools of `WORKING_TOOLS`. `read(a.ts)` is an answer that reads a file, with a result of
+ * 1,000 tokens; `read(a.ts)=70` has a result of 70, and `read(a.ts)!` failed. `a` is an answer without calls, as in
+ * `notation.ts`. Calls joined by `+` are in one answer. `read(a.ts)?` is pending.
  */
 export function workingHistory(notation: string): IContent[] {
   let made = 0;

@@ -1,17 +1,17 @@
-// What a call of a recorded session did, as far as needs ask: its kind, the files that it names and its command.
-// Told as the pruner tells it, so that both mean the same by a read.
+// The facts about a recorded call that needs depend on: its kind, files and command. Uses the pruner's classification, so that
+// both agree on what a read is.
 
 import type { AgentPreset, ToolCallBlock } from '../../../src/index.js';
 import { callUse } from '../../../src/shared/density/index/call-use.js';
 import { CALL_KIND } from '../../../src/shared/density/index/history-columns.js';
 
-/** `command` is what runs something: a command that only reads, searches or writes counts as that. */
+/** `command` runs something; a command that only reads, searches or writes has that kind instead. */
 export type CallKind = 'edit' | 'read' | 'search' | 'command' | 'other';
 
 export interface CallFacts {
   readonly kind: CallKind;
   readonly paths: readonly string[];
-  /** The text of a command, whatever kind it is. */
+  /** The text of a command, whatever the call's kind. */
   readonly command?: string;
 }
 
@@ -22,10 +22,10 @@ const KINDS: Readonly<Record<number, CallKind>> = {
   [CALL_KIND.command]: 'command',
 };
 
-/** What the catalog and the text of its command say of a call. */
+/** Classifies a call by the tool catalog and the text of its command. */
 export function callFacts({ toolCatalog }: AgentPreset, call: ToolCallBlock): CallFacts {
   const { kind, paths, command } = callUse(toolCatalog[call.name] ?? [], call.parameters, true);
-  // Behind the text stands the directory that it runs in.
+  // The working directory follows the text.
   const [text] = command?.split('\0') ?? [];
   return { kind: KINDS[kind] ?? 'other', paths, ...(text !== undefined && { command: text }) };
 }

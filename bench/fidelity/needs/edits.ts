@@ -1,4 +1,4 @@
-// Needs of edits: the lines that an edit replaces were in view, or the agent could not have written them down.
+// Needs of edits: the agent must have had the replaced lines in view to write them down.
 
 import type { Transcript } from '../../../src/transcripts.js';
 import { NumberedLines } from '../numbered-lines.js';
@@ -11,8 +11,8 @@ import type { ShownBefore } from './shown-before.js';
 export type SessionEdit = Pick<Need, 'entry' | 'callId' | 'tool' | 'file' | 'lines'>;
 
 /**
- * The needs of the edits whose every line the context held before; and how many edits there were of other lines, which
- * came from nowhere in the context, as from a summary.
+ * The needs of the edits whose lines were all in context before; and the number of other edits, whose lines came from elsewhere,
+ * such as a summary.
  */
 export function editNeeds(
   transcript: Transcript,
@@ -27,7 +27,7 @@ export function editNeeds(
   return { needs, unseen: edits.length - needs.length };
 }
 
-/** The edits of a session, but for those that failed. Those of a shell count where the agent has no other editor. */
+/** The successful edits of a session. Shell edits count if the agent has no other editor. */
 export function editsOf({ entries, preset }: Transcript): readonly SessionEdit[] {
   const failed = new Set<string>();
   for (const { blocks } of entries) {

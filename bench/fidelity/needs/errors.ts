@@ -1,5 +1,5 @@
-// Needs of open errors: what a command that failed said, until the same command passes. It is looked at when the
-// command is run again, which shows that the agent was not done with it.
+// Needs of open errors: the output of a failed command, until the same command passes. The need is checked when the command is
+// run again, which shows that the agent still cared.
 
 import type { ContentBlock, ToolResponseBlock } from '../../../src/index.js';
 import type { Transcript } from '../../../src/transcripts.js';
@@ -11,22 +11,22 @@ import type { ShownBefore } from './shown-before.js';
 
 const FAILURE_LINE =
   /\b(?:errors?|fail(?:s|ed|ures?|ing)?|exception|panic(?:ked)?|assert\w*|traceback|cannot|undefined|unexpected|expected|not found)\b/i;
-/** As agents write the code that a command ended with into its output. */
+/** The exit code as agents append it to a command's output. */
 const EXIT_CODE = /(?:\bexit(?:ed with)? code:?\s*|<returncode>|"exit_code":\s*)(-?\d+)/i;
-/** The code stands in the first or the last lines. */
+/** The code is within this many characters of the start or end. */
 const EXIT_CODE_REACH = 400;
-/** So many lines of an error are looked for: the first that tell of a failure, else the last. */
+/** At most this many lines of an error have to be in view: the first that mention a failure, else the last. */
 const MAX_LINES = 5;
-/** What changes the output of a command and not what is run. */
+/** Parts that change a command's output but not what it runs. */
 const DECORATION = /^\s*cd\s+\S+\s*&&\s*|\s*2>&1|\s*\|\s*(?:tail|head)\b[^|]*$/g;
 
 /**
- * One need for each failure of a command that was run again in the same context. A command that reads or searches has
- * no failures: one that finds nothing says so by its exit code. What is decoration, as `| tail -20`, makes no other command.
+ * One need for each failure of a command that was run again in the same context. Reads and searches have no failures, because
+ * their exit code may only mean that nothing was found. Decoration such as `| tail -20` does not make a different command.
  */
 export function errorNeeds({ entries, preset }: Transcript, shown: ShownBefore): readonly Need[] {
   const commandOf = new Map<string, string>();
-  /** By command, its failure that is open. */
+  /** By command, its open failure. */
   const open = new Map<string, ToolResponseBlock>();
   const needs: Need[] = [];
   entries.forEach(({ blocks }, entry) => {
@@ -49,7 +49,7 @@ export function errorNeeds({ entries, preset }: Transcript, shown: ShownBefore):
   return needs;
 }
 
-/** Whether a result tells that its command failed: as an error, or by an exit code other than 0. */
+/** Whether a result reports a failed command: an error, or an exit code other than 0. */
 export function hasFailed(response: ToolResponseBlock): boolean {
   if (response.error !== undefined) return true;
   const text = shownText(response);

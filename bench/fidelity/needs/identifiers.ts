@@ -1,5 +1,5 @@
-// Needs of identifiers: a call that names a rare thing for the first time, which only results had named before, was
-// made because one of these results was read. Knows names by their shape; plain words are none.
+// Needs of identifiers: when a call is the first to use a rare name that only results had shown, one of these results must have
+// been read. Recognizes names by shape; plain words do not count.
 
 import type { ContentBlock } from '../../../src/index.js';
 import type { Transcript } from '../../../src/transcripts.js';
@@ -10,24 +10,24 @@ import { isFromResultsOnly } from './shown-before.js';
 
 /** File names and dotted names, or words. */
 const NAME = /[A-Za-z_$][\w$]*(?:[.-][\w$]+)+|[\w$]+/g;
-/** A word of a program and not of a language: with an underscore, a digit or a capital behind its start, or composed. */
+/** A name rather than a plain word: contains an underscore, a digit, an inner capital, or a separator. */
 const TELLING = /^(?=.{5,80}$)(?=.*[A-Za-z])(?:.*[_$\d.-].*|.+[A-Z].*)$/;
-/** A name in more of the results than this is not rare. */
+/** A name in more than this share of the results is not rare. */
 const MAX_SHARE = 0.1;
-/** In so few results a name is rare, however few there are. */
+/** A name in at most this many results is always rare. */
 const FEW = 3;
 
 /**
- * The names in a text, each once: file names, symbols and hashes of at least five characters. Numbers and words in plain
- * letters are none; of `file-name.ts` there is one, and not its parts.
+ * The distinct names in a text: file names, symbols and hashes of at least five characters, but no numbers or plain words.
+ * `file-name.ts` is one name.
  */
 export function namesIn(text: string): ReadonlySet<string> {
   return new Set((text.match(NAME) ?? []).filter((name) => TELLING.test(name)));
 }
 
 /**
- * One need for each rare name that a call is the first to use. It weighs ln(1 + results so far / those that show it),
- * which is its idf.
+ * One need for each rare name that a call is the first to use, weighted by its idf: ln(1 + results so far / results that show
+ * it).
  */
 export function identifierNeeds({ entries, preset }: Transcript): readonly Need[] {
   const shownBy = new Map<string, ContentBlock[]>();

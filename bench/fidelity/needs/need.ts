@@ -1,5 +1,5 @@
-// What a need is: something that an agent's answer used, or that it must not lose sight of, and the blocks that
-// showed it. Plain data; how each kind is found stands in a file of its own.
+// A need: something that an agent's answer used or must not lose, and the blocks that showed it. Plain data; each kind is found
+// in a file of its own.
 
 import type { ContentBlock } from '../../../src/index.js';
 
@@ -31,7 +31,7 @@ export const OTHER_IDENTIFIERS: readonly NeedKind[] = [
   'id-other',
 ];
 
-/** Kinds that an answer provably used: had it not been in view, it would have had to be fetched. */
+/** Kinds that an answer provably used: if it was not in view, it had to be fetched. */
 export const USED_KINDS: ReadonlySet<NeedKind> = new Set<NeedKind>([
   'edit',
   'id-edit',
@@ -42,17 +42,17 @@ export const USED_KINDS: ReadonlySet<NeedKind> = new Set<NeedKind>([
 /** One need of one answer. It is met when each of its lines is in view. */
 export interface Need {
   readonly kind: NeedKind;
-  /** Index of the entry with the answer: what the model then knew is in the entries before. */
+  /** Index of the entry with the answer. The model knew the entries before it. */
   readonly entry: number;
   /** The call that needs it; empty for a need of the answer as a whole. */
   readonly callId: string;
   readonly tool: string;
   /** The file that the call edits; empty for others. */
   readonly file: string;
-  /** What it counts for: the idf of an identifier, else 1. */
+  /** The idf of an identifier, else 1. */
   readonly weight: number;
-  /** Texts to be found, none longer than a line. */
+  /** Texts that must be in view, each at most a line. */
   readonly lines: readonly string[];
-  /** By line, the blocks before the answer that show it, oldest first; at least one each. */
+  /** For each line, the blocks before the answer that show it, oldest first; at least one. */
   readonly shownBy: readonly (readonly ContentBlock[])[];
 }

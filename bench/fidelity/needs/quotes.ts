@@ -1,5 +1,5 @@
-// Needs of quotes: 40 characters or more of an answer that stand in a result, word for word, and nowhere else before.
-// Looks within lines: what is quoted over several lines is several quotes.
+// Needs of quotes: 40 characters or more of an answer that appear verbatim in a result, and nowhere else before. A quote of
+// several lines counts as several quotes.
 
 import type { ContentBlock, IContent } from '../../../src/index.js';
 import { shownText } from '../visible-lines.js';
@@ -7,15 +7,15 @@ import type { Need } from './need.js';
 import { isFromResultsOnly } from './shown-before.js';
 import type { ShownBefore } from './shown-before.js';
 
-/** A shorter text may be the same by chance. */
+/** Shorter matches may be coincidence. */
 const QUOTE_LENGTH = 40;
-/** Of which at least so many are letters: rulers and tables of numbers are no quotes. */
+/** Required letters in a quote; excludes rulers and tables of numbers. */
 const MIN_LETTERS = 15;
 
 const WORD_START = /(?<!\w)\w/g;
 const LETTERS = /\p{L}/gu;
 
-/** One need for each quote of an answer, as long as it can be read on in the newest result that begins so. */
+/** One need for each quote of an answer, extended as far as it matches the newest result that contains its start. */
 export function quoteNeeds(entries: readonly IContent[], shown: ShownBefore): readonly Need[] {
   const results = new QuotableTexts();
   return entries.flatMap(({ speaker, blocks }, entry) => {
@@ -39,9 +39,9 @@ export function quoteNeeds(entries: readonly IContent[], shown: ShownBefore): re
 
 const TEXT = { callId: '', tool: '' } as const;
 
-/** The texts of results, by what can begin a quote: 40 characters from the start of a word on. */
+/** Lines of results, indexed by the 40 characters after each start of a word. */
 class QuotableTexts {
-  /** Newest last, so that a later result takes the place of an earlier one. */
+  /** The newest result wins. */
   readonly #lineOf = new Map<string, readonly [line: string, start: number]>();
 
   add(result: ContentBlock): void {
@@ -52,7 +52,7 @@ class QuotableTexts {
     }
   }
 
-  /** The quotes in a text, none overlapping another one of its line. */
+  /** The quotes in a text, without overlaps within a line. */
   quotedIn(text: string): readonly string[] {
     const quotes: string[] = [];
     for (const line of text.split('\n')) {

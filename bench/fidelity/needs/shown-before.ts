@@ -1,4 +1,4 @@
-// Which blocks showed a text before an answer. Every kind of need asks this, of one index of the session.
+// Which blocks showed a text before an answer. All kinds of needs share this index of the session.
 
 import type { ContentBlock, IContent } from '../../../src/index.js';
 import { VisibleLines } from '../visible-lines.js';
@@ -28,7 +28,7 @@ export class ShownBefore {
   }
 }
 
-/** Whether all that shows a text are results: neither the user, the agent nor a call of it said it. */
+/** Whether only results show a text: not the user, the agent or a call. */
 export function isFromResultsOnly(holders: readonly ContentBlock[]): boolean {
   return holders.length > 0 && holders.every(({ type }) => type === 'tool_response');
 }

@@ -1,4 +1,4 @@
-// Needs of the user's words: what a user wrote holds until the context ends, so that is when it is looked for.
+// Needs of the user's words: what a user wrote is valid until the context ends, so it is checked there.
 
 import { isAnswer } from '../../../src/cli/replay/session-player.js';
 import type { IContent } from '../../../src/index.js';
@@ -6,7 +6,7 @@ import { shownLines } from '../replaced-texts.js';
 import type { Need } from './need.js';
 import type { ShownBefore } from './shown-before.js';
 
-/** One need for each message of a user that an answer follows. Summaries and what a host added by itself are none. */
+/** One need for each user message that an answer follows, except summaries and messages added by the host. */
 export function userWordNeeds(entries: readonly IContent[], shown: ShownBefore): readonly Need[] {
   const last = entries.findLastIndex(isAnswer);
   return entries.slice(0, Math.max(0, last)).flatMap(({ speaker, blocks, metadata }) => {

@@ -1,19 +1,19 @@
-// Finds numbers that make a loss small: one number after the other, each at half, the same and double, until none gets
-// better. Knows nothing of what they mean.
+// Minimizes a loss by coordinate descent: tries half, the same and double of one number after another until nothing improves.
+// Knows nothing of their meaning.
 
 /** Numbers by name. */
 export type Numbers = Readonly<Record<string, number>>;
 
-/** So often all numbers are gone through. */
+/** Maximum passes over all numbers. */
 const MAX_ROUNDS = 3;
-/** What a number of 0 is tried as. */
+/** Values tried for a number that is 0. */
 const STEPS_FROM_ZERO = [1, 3] as const;
 
 /**
- * Returns the best numbers that were found, the given ones where nothing is better.
+ * Returns the best numbers found, or the given ones.
  *
- * @param names which of them may change
- * @param loss what is to be small
+ * @param names the numbers that may change
+ * @param loss the function to minimize
  */
 export function fit<T extends Numbers>(
   start: T,

@@ -1,4 +1,4 @@
-// Prints what tuning found: both halves of each split, the spread, and how many numbers were fitted.
+// Prints the result of tuning: both halves of each split, the spread, and how many numbers were fitted.
 
 import { CACHE_READ_PRICE } from '../context-meter.js';
 import type { Figures } from '../measure.js';
@@ -48,7 +48,7 @@ export function tuningTable<T extends Numbers>({ names, splits }: TuningReport<T
   };
 }
 
-/** What each split chose, and the verdict on the shipped numbers. */
+/** The choice of each split, and the verdict on the shipped numbers. */
 export function tuningVerdict<T extends Numbers>(
   report: TuningReport<T>,
   shipped: T,

@@ -8,7 +8,7 @@ import { WORKING_SET } from './working-set.js';
 
 const SPLITS = 5;
 
-/** Tunes on the sessions; returns what to print. */
+/** Tunes on the sessions. Returns the output. */
 export function runTuning(contexts: readonly RecordedSession[]): string {
   const report = tune(contexts, WORKING_SET, SPLITS);
   return [renderTable(tuningTable(report)), ...tuningVerdict(report, WORKING_SET.shipped)].join(

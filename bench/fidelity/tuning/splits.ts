@@ -1,16 +1,15 @@
-// Cuts sessions in two, by which numbers are found and by which they are judged. A session is never cut: what one
-// half of it teaches, the other half is sure to confirm.
+// Splits sessions into a fitting and a held-out half. Never splits a session, because its halves are correlated.
 
 import { seededRandom } from '../../support/seeded-random.js';
 import type { RecordedSession } from '../recorded-session.js';
 
-/** Two halves of some sessions, all contexts of a session in the same one. */
+/** Two halves; all contexts of a session are in the same one. */
 export interface Split {
   readonly fitted: readonly RecordedSession[];
   readonly heldOut: readonly RecordedSession[];
 }
 
-/** Some splits, each with about half of the sessions of each format on either side. The same seed gives the same ones. */
+/** Splits with about half of each format's sessions on either side. Deterministic for a seed. */
 export function splitsOf(
   contexts: readonly RecordedSession[],
   count: number,
@@ -25,7 +24,7 @@ export function splitsOf(
     const fitted = new Set<string>();
     let isFitted = random() < 0.5;
     for (const sources of byFormat.values()) {
-      // Across formats, too, sides alternate: formats of one session each must not all be on one side.
+      // Sides also alternate across formats: formats with one session each must not all be on one side.
       for (const source of shuffled([...sources].sort(), random)) {
         if (isFitted) fitted.add(source);
         isFitted = !isFitted;

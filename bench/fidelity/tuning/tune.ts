@@ -1,5 +1,5 @@
-// Honest tuning: the numbers of a policy are found on half of the sessions and judged on the other half, over several
-// splits. Says whether the shipped ones are what the data would have chosen.
+// Tuning with held-out data: fits the numbers of a policy on half of the sessions and evaluates them on the other half, over
+// several splits. Says whether the data supports the shipped numbers.
 
 import { bootstrap } from '../bootstrap.js';
 import type { Interval } from '../bootstrap.js';
@@ -12,30 +12,30 @@ import { fit } from './fit.js';
 import type { Numbers } from './fit.js';
 import { splitsOf } from './splits.js';
 
-/** A policy by its numbers. */
+/** A policy with adjustable numbers. */
 export interface Tunable<T extends Numbers> {
   readonly shipped: T;
-  /** Where the search begins besides: from the shipped numbers alone it would find them again too easily. */
+  /** Additional starting points: from the shipped numbers alone, the search would too easily find them again. */
   readonly starts: readonly T[];
-  /** Which numbers are found by data. */
+  /** The numbers to fit. */
   readonly names: readonly (keyof T & string)[];
   readonly policyOf: (numbers: T) => Policy;
 }
 
-/** Numbers on both halves of a split. */
+/** The figures of some numbers on both halves of a split. */
 export interface Judged {
   readonly fitted: Figures;
   readonly heldOut: Figures;
 }
 
 export interface SplitReport<T extends Numbers> {
-  /** What the fitted half chose. */
+  /** The numbers fitted on the first half. */
   readonly numbers: T;
   readonly tuned: Judged;
   readonly shipped: Judged;
   /** The sessions of the held-out half. */
   readonly sources: ReadonlySet<string>;
-  /** By how much the chosen numbers are better than the shipped ones, on each half: a difference of losses. */
+  /** Loss of the shipped numbers minus loss of the fitted ones, on each half. */
   readonly gainFitted: number;
   readonly gainHeldOut: number;
 }
@@ -43,15 +43,15 @@ export interface SplitReport<T extends Numbers> {
 export interface TuningReport<T extends Numbers> {
   readonly names: readonly string[];
   readonly splits: readonly SplitReport<T>[];
-  /** The gain over all held-out halves: what is to be had from other numbers on sessions that they were not found on. */
+  /** The gain over all held-out halves: what other numbers achieve on sessions that they were not fitted on. */
   readonly gain: number;
-  /** How far that may be off: its interval over sessions. */
+  /** The confidence interval of the gain over sessions. */
   readonly spread: Interval;
-  /** Whether the shipped numbers are worse by more than the spread: in all of the interval. */
+  /** Whether the shipped numbers are significantly worse: the whole interval is above zero. */
   readonly isRefused: boolean;
 }
 
-/** What is to stay in view, by share. What is above it is worth nothing: it only costs. */
+/** Target shares in view. Anything above a target only costs. */
 const AIM = [
   [NEED_GROUPS.edits, 0.97],
   [NEED_GROUPS.identifiers, 0.93],
@@ -59,9 +59,9 @@ const AIM = [
 ] as const;
 
 /**
- * What is to be small: the price of the input, of what it is unpruned, when all that was used and is not in view is
- * read again; and what is short of the aim, a point for a point. By the price alone it would pay to keep next to nothing:
- * an agent that has to ask again for a fifth of what it uses is cheap, if it does ask and goes on as if nothing were.
+ * The loss: the price of the input relative to unpruned, if everything used but not in view is read again, plus each point below
+ * the target shares. With the price alone, keeping next to nothing would win: an agent that has to ask again for a fifth of what
+ * it uses is cheap, provided that it asks and continues as if nothing had happened.
  */
 export function lossOf(sessions: readonly Figures[]): number {
   const figures = sumFigures(sessions);
@@ -72,14 +72,14 @@ export function lossOf(sessions: readonly Figures[]): number {
   return loss;
 }
 
-/** Tunes on some splits of the sessions. The same sessions and seed give the same report. */
+/** Tunes on several splits. Deterministic for the same sessions and seed. */
 export function tune<T extends Numbers>(
   contexts: readonly RecordedSession[],
   { shipped, starts, names, policyOf }: Tunable<T>,
   splitCount: number,
   seed?: number,
 ): TuningReport<T> {
-  // Splits share sessions, and tries of one number share the others: each is measured once.
+  // Measures each session and choice once: splits share sessions, and the search repeats numbers.
   const known = new Map<string, Map<RecordedSession, Figures>>();
   const figuresOf = (numbers: T, of: readonly RecordedSession[]): Figures => {
     const key = JSON.stringify(numbers);
@@ -113,7 +113,7 @@ export function tune<T extends Numbers>(
     };
   });
   const sources = [...new Set(contexts.map(({ source }) => source))];
-  // By session, its figures wherever it was held out.
+  // The figures of each session over the splits that held it out.
   const heldOut = sources.map((source) => {
     const of = contexts.filter((context) => context.source === source);
     const chosen = splits.filter((split) => split.sources.has(source));

@@ -1,4 +1,4 @@
-// What is tuned today: all numbers of the working set, in sessions with batched edits, as they are by default.
+// The current subject of tuning: all numbers of the working set, in sessions with batched edits, the default.
 
 import { DEFAULT_WORKING_SET, AGGRESSIVE_WORKING_SET } from '../../../src/density.js';
 import type { WorkingSetRules } from '../../../src/density.js';
@@ -6,7 +6,7 @@ import { WORKING_SET_RULE_NAMES } from '../../../src/shared/density/rules/workin
 import { batched } from '../policies.js';
 import type { Tunable } from './tune.js';
 
-/** The rules as numbers by name. */
+/** The rules as named numbers. */
 type RuleNumbers = { readonly [Name in keyof WorkingSetRules]: number };
 
 export const WORKING_SET: Tunable<RuleNumbers> = {

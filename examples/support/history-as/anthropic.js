@@ -1,5 +1,5 @@
-// A history as the messages of Anthropic's API: roles alternate, and the results of a message's calls
-// stand first in the next one.
+// A history as messages of Anthropic's API: roles alternate, and the results of a message's calls come first in the
+// next message.
 
 import { alternatingRuns, resultText, textOf } from './block-text.js';
 

@@ -1,18 +1,18 @@
-// What every format has in common: how blocks read as text, and which entries make one message.
+// Shared by all formats: blocks as text, and which entries form one message.
 
-/** The text of a text or code block; nothing for any other block, and for blank ones. */
+/** The text of a text or code block; empty for other and blank blocks. */
 export function textOf(block) {
   if (block.type === 'text') return block.text.trim() === '' ? undefined : block.text;
   if (block.type !== 'code' || block.code.trim() === '') return undefined;
   return `\`\`\`${block.language ?? ''}\n${block.code}\n\`\`\``;
 }
 
-/** The texts of an entry, one after another. */
+/** The non-empty texts of an entry. */
 export function textsOf({ blocks }) {
   return blocks.map(textOf).filter((text) => text !== undefined);
 }
 
-/** What a tool answered, or why it failed, as text. */
+/** A tool's result or error, as text. */
 export function resultText({ result, error }) {
   if (error !== undefined && (result === undefined || result === null || result === '')) {
     return error;
@@ -20,7 +20,7 @@ export function resultText({ result, error }) {
   return typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
 }
 
-/** Entries as runs of those that make one message where the roles alternate. */
+/** Groups the entries that form one message in APIs with alternating roles. */
 export function alternatingRuns(history) {
   const runs = [];
   for (const entry of history) {

@@ -2,11 +2,11 @@ import type { Content } from '@google/genai';
 import type { IContent } from '../../../src/shared/content.js';
 
 export interface GeminiContentsOptions {
-  /** Whether calls and responses carry ids; the API often gives none. @default false */
+  /** Whether calls and responses have ids; the API often has none. @default false */
   readonly ids?: boolean;
 }
 
-/** Returns the contents that the history is sent as, without reasoning. */
+/** Returns the history as contents, without reasoning. */
 export declare function geminiContents(
   history: readonly IContent[],
   options?: GeminiContentsOptions,

@@ -1,5 +1,4 @@
-// A history as the contents of Gemini's API: roles alternate, and as many responses follow as there were
-// calls.
+// A history as contents of Gemini's API: roles alternate, and a content with calls is followed by as many responses.
 
 import { alternatingRuns, resultText, textOf } from './block-text.js';
 

@@ -1,5 +1,5 @@
 import type { IContent } from '../../../src/shared/content.js';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 
-/** Returns the messages that the history is sent as. */
+/** Returns the history as messages. */
 export declare function chatMessages(history: readonly IContent[]): ChatCompletionMessageParam[];

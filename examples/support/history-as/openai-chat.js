@@ -1,5 +1,4 @@
-// A history as the messages of OpenAI's Chat Completions: a message for each result, and reasoning is
-// never given back.
+// A history as messages of OpenAI's Chat Completions: one message per result, without reasoning.
 
 import { resultText, textsOf } from './block-text.js';
 

@@ -1,4 +1,4 @@
-// A history as the input items of OpenAI's Responses: every call and every output is an item of its own.
+// A history as input items of OpenAI's Responses: every call and every output is a separate item.
 
 import { resultText, textOf } from './block-text.js';
 

@@ -1,18 +1,18 @@
-// Server-sent events: how they are written, and how a text comes in pieces.
+// Server-sent events, and texts split into chunks.
 
 const PIECE_LENGTH = 24;
 
-/** One event with a name, as Anthropic and OpenAI's Responses send them. */
+/** An event with a name, as in Anthropic's API and OpenAI's Responses. */
 export function namedEvent(data) {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** One event without a name. */
+/** An event without a name. */
 export function dataEvent(data) {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A text in pieces, as a model would say it. An empty one has none. */
+/** Splits a text into chunks, as a model streams it; none for an empty text. */
 export function piecesOf(text) {
   const pieces = [];
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {

@@ -4,7 +4,7 @@ import { dataEvent, piecesOf } from './event-stream.js';
 
 const PATH = /\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 
-/** Those that sign every first call, whether or not they tell what they thought. */
+/** Models that sign the first call of each answer, with or without visible thoughts. */
 const SIGNING_MODELS = /^gemini-([3-9]|\d\d)/;
 
 export const geminiWire = {
@@ -52,7 +52,7 @@ function partsOf({ number, model, reasoning, text, toolCalls, callIds }) {
     })),
   ];
   const thoughts = reasoning === undefined ? [] : [{ text: reasoning, thought: true }];
-  // What was thought is signed on the first call, or on the text where there is none.
+  // Thoughts are signed on the first call, or on the text if there is none.
   const firstCall = parts.findIndex(({ functionCall }) => functionCall !== undefined);
   const isSigned = reasoning !== undefined || (firstCall !== -1 && SIGNING_MODELS.test(model));
   if (!isSigned || parts.length === 0) return [...thoughts, ...parts];

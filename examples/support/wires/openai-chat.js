@@ -34,7 +34,7 @@ function messageOf(turn) {
     role: 'assistant',
     content: turn.text ?? null,
     refusal: null,
-    // OpenAI keeps it to itself; servers that speak its protocol tell it so.
+    // OpenAI does not return reasoning, but compatible servers use this field.
     ...(turn.reasoning !== undefined && { reasoning_content: turn.reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };

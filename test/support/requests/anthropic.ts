@@ -1,4 +1,4 @@
-// Reads the body of `POST /v1/messages` as a request whose rules can be checked.
+// Reads a `POST /v1/messages` body as a request whose rules can be checked.
 
 import type { JsonRecord } from '../../../src/shared/json.js';
 import { asArray, asRecord, asText } from '../../../src/shared/json.js';
@@ -9,7 +9,7 @@ import type {
 } from '../../../src/shared/providers/provider-request.js';
 import { isNothing, isObject, textParts } from './request-parts.js';
 
-/** Message by message, as the body has them: successive ones of a role are not made one. */
+/** One message at a time; consecutive messages of a role are not merged. */
 export function readAnthropicRequest(body: JsonRecord): ProviderRequest {
   const thinking = readThinking(asText(asRecord(body['thinking'])?.['type']));
   return {
@@ -20,7 +20,7 @@ export function readAnthropicRequest(body: JsonRecord): ProviderRequest {
   };
 }
 
-/** A model that thinks as it sees fit may start its turn with anything. */
+/** With adaptive thinking, a turn may start with anything. */
 function readThinking(type: string | undefined): boolean | undefined {
   return type === 'adaptive' ? undefined : type === 'enabled';
 }
@@ -47,13 +47,13 @@ function readMessage(value: unknown): Turn {
 
 function readBlock(value: unknown): TurnPart {
   const block = asRecord(value) ?? {};
-  // What reasoning is bound to does not hold the marks: they move from request to request.
+  // Cache marks move from request to request, and are not part of what reasoning is bound to.
   const { cache_control: _, ...content } = block;
   const base = { content, ...(hasCacheControl(value) && { hasCacheControl: true }) };
   switch (block['type']) {
     case 'text': {
       const text = asText(block['text']) ?? '';
-      // A text by itself may as well be written as a string.
+      // A string is equivalent to a single text block.
       const isBare = Object.keys(content).length === 2;
       return { kind: 'text', text, ...base, ...(isBare && { content: text }) };
     }
@@ -83,7 +83,7 @@ function readBlock(value: unknown): TurnPart {
     case 'search_result':
       return { kind: 'media', ...base };
     default:
-      // Calls of the service's own tools and their results: `server_tool_use` and the like.
+      // Calls of server-side tools and their results, such as `server_tool_use`.
       return { kind: 'opaque', ...base };
   }
 }

@@ -1,4 +1,4 @@
-// Reads the body of Gemini's `generateContent` as a request whose rules can be checked.
+// Reads a Gemini `generateContent` body as a request whose rules can be checked.
 
 import type { JsonRecord } from '../../../src/shared/json.js';
 import { asArray, asRecord, asText } from '../../../src/shared/json.js';
@@ -9,12 +9,12 @@ import type {
 } from '../../../src/shared/providers/provider-request.js';
 import { isNothing, isObject } from './request-parts.js';
 
-/** Models that want the calls of the present turn signed. */
+/** Models that require signatures on the calls of the current turn. */
 const SIGNING_MODELS = /\/models\/gemini-([3-9]|\d\d)/;
 
 /**
- * Content by content; but what the model said in several goes as one turn, for so the SDK's own chat keeps
- * what was streamed. Ids of calls are made up where there are none.
+ * Reads contents, but merges consecutive ones of the model into one turn, because the SDK's chat keeps streamed answers so.
+ * Generates missing call ids.
  *
  * @param path of the request, which names the model
  */

@@ -1,4 +1,4 @@
-// Reads the body of `POST /v1/chat/completions` as a request whose rules can be checked.
+// Reads a `POST /v1/chat/completions` body as a request whose rules can be checked.
 
 import type { JsonRecord } from '../../../src/shared/json.js';
 import { asArray, asRecord, asText } from '../../../src/shared/json.js';
@@ -9,7 +9,7 @@ import type {
 } from '../../../src/shared/providers/provider-request.js';
 import { isNothing, isObjectText, textParts } from './request-parts.js';
 
-/** Message by message. System messages count as the user's: no rule tells them apart. */
+/** One message at a time. System messages count as the user's, because no rule distinguishes them. */
 export function readChatRequest(body: JsonRecord): ProviderRequest {
   return {
     turns: asArray(body['messages']).map((message) => readMessage(asRecord(message) ?? {})),
@@ -51,7 +51,7 @@ function readMessage(message: JsonRecord): Turn {
   }
 }
 
-/** What an assistant's message may hold in place of content. */
+/** Alternatives to content in an assistant message. */
 const OPAQUE_FIELDS = ['audio', 'function_call'];
 
 function readContent(content: unknown): readonly TurnPart[] {
@@ -72,7 +72,7 @@ function readCall(value: unknown): TurnPart {
     kind: 'call',
     id: asText(call['id']) ?? '',
     name: asText(called['name']) ?? '',
-    // A custom tool takes any text.
+    // A custom tool accepts any text.
     hasObjectArguments: custom !== undefined || isObjectText(called['arguments']),
     isSigned: false,
     content: value,

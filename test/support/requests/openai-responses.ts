@@ -1,4 +1,4 @@
-// Reads the body of `POST /v1/responses` as a request whose rules can be checked.
+// Reads a `POST /v1/responses` body as a request whose rules can be checked.
 
 import type { JsonRecord } from '../../../src/shared/json.js';
 import { asArray, asRecord, asText } from '../../../src/shared/json.js';
@@ -10,8 +10,8 @@ import type {
 import { isNothing, isObjectText, textParts } from './request-parts.js';
 
 /**
- * Item by item. Where the service holds the start of the conversation, outputs may belong to calls that
- * are not in the body: those become opaque.
+ * One item at a time. If the server stores the start of the conversation, outputs may belong to calls that are not in the
+ * body; those become opaque.
  */
 export function readResponsesRequest(body: JsonRecord): ProviderRequest {
   const { input } = body;
@@ -64,7 +64,7 @@ function readItem(item: JsonRecord): Turn {
   }
   if (type.endsWith('_call') && callId !== undefined) {
     const isFunction = type === 'function_call';
-    // Calls of other kinds have ids of other forms, which no rule is about.
+    // Other kinds of calls have other ids, which no rule is about.
     return { role: 'assistant', parts: [callPart(callId, item)], ...(isFunction && named) };
   }
   const isAnswer = type === 'mcp_approval_response';

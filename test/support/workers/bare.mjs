@@ -1,5 +1,5 @@
-// What a bare thread of the contract tests runs: the module that it is told of, once for each task that its parent posts. Plain
-// JavaScript, because threads load it without a compiler; it must not guard against anything itself.
+// A bare thread for the contract tests: runs the given module once per task from its parent. Plain JavaScript, because
+// threads load it without a compiler. It must not guard against anything itself.
 
 import { parentPort, workerData } from 'node:worker_threads';
 

@@ -1,16 +1,16 @@
-// The package's own worker entry (compiled), which goes wrong as a chaos run's dial says: in tasks of
-// the pool, and in calls on the lines that sessions open. Plain JavaScript, as all workers of tests.
+// The compiled worker entry of the package, with faults injected by a chaos run's dial: in pool tasks, and in calls on
+// session lines. Plain JavaScript, like all test workers.
 
 import { getEnvironmentData } from 'node:worker_threads';
 import { fatalDeeds, nested } from './faults.mjs';
 
-/** Without a dial nothing goes wrong. */
+/** Without a dial there are no faults. */
 const dial = getEnvironmentData('ctxfold chaos');
 
-/** A delta with more entries than that is part of a history that moves in. */
+/** A delta with more entries is part of a history that moves in. */
 const MANY_ENTRIES = 64;
 
-/** What goes wrong with this call of a place: a fault's name, or nothing. */
+/** The fault for this call of a place, or nothing. */
 function faultAt(name) {
   if (dial === undefined) return undefined;
   const { taken, places, faults } = dial;
@@ -18,12 +18,12 @@ function faultAt(name) {
   if (place === -1) return undefined;
   const fault = forcedAt(place) ?? nextAt(place);
   if (fault === undefined) return undefined;
-  // Noted before it is done: afterwards nobody may be left to do so.
+  // Counted first, because some faults end the thread.
   Atomics.add(taken, place * faults.length + fault, 1);
   return faults[fault];
 }
 
-/** The fault that every call of the place takes. */
+/** The fault forced on every call of the place. */
 function forcedAt(place) {
   const forced = Atomics.load(dial.forced, 0) - 1;
   const { length } = dial.faults;
@@ -32,7 +32,7 @@ function forcedAt(place) {
   return forced % length;
 }
 
-/** The fault whose turn it is with this call of the place, if any. */
+/** The fault due for this call of the place, if any. */
 function nextAt(place) {
   const { isOn, calls, tasks, turns, faults, periods, order } = dial;
   if (Atomics.load(isOn, 0) === 0) return undefined;
@@ -46,7 +46,7 @@ function overflow(depth) {
   return overflow(depth + 1) + 1;
 }
 
-/** What ends or blocks the thread before anything is done. */
+/** Faults that end or block the thread before any work. */
 const deeds = {
   ...fatalDeeds,
   stackOverflow: () => overflow(0),
@@ -57,7 +57,7 @@ const deeds = {
 const negative = Int32Array.of(-7);
 const beyond = Int32Array.of(1_000_000_000, 0);
 
-/** What any call answers in place of what it should. */
+/** Nonsense replies to any call. */
 const nonsense = [
   () => undefined,
   () => 'a text',
@@ -68,7 +68,7 @@ const nonsense = [
   (reply) => ({ ...reply, runMs: NaN }),
 ];
 
-/** By property of a value, what is put in its place. */
+/** Nonsense values by property name. */
 const nonsenseIn = {
   tokens: [() => negative, () => [], (tokens) => tokens.map(() => -7)],
   blocks: [() => negative, () => []],
@@ -79,7 +79,7 @@ const nonsenseIn = {
   threadId: [() => 'one'],
 };
 
-/** Draws in turn, and every other time something that is nearly right. */
+/** Alternates between nonsense and an almost correct reply. */
 function garbage(reply) {
   if (reply?.ok !== true) return {};
   const draw = Atomics.add(dial.drawn, 0, 1);
@@ -93,17 +93,17 @@ function garbage(reply) {
   return { ...reply, value: { ...reply.value, [name]: spoil(reply.value[name]) } };
 }
 
-/** What a call answers by a fault that spoils its reply. */
+/** The replies of faults that spoil them. */
 const replies = {
   notCloneable: (reply) => ({ ...reply, value: () => 0 }),
   deep: (reply) => ({ ...reply, value: nested(5_000) }),
   garbage,
 };
 
-/** Stands for a session's port, as far as Comlink needs one. */
+/** A session's port, as far as Comlink needs one. */
 class FaultyPort {
   #port;
-  /** By call that is under way, the fault that spoils its reply. */
+  /** By call in flight, the fault that spoils its reply. */
   #spoiled = new Map();
 
   constructor(port) {
@@ -130,7 +130,7 @@ class FaultyPort {
     this.#port.start();
   }
 
-  /** Throws what the port throws, a reply that cannot be cloned for one; Comlink sends an error then. */
+  /** Throws what the port throws, for example for a reply that cannot be cloned; Comlink then sends an error. */
   postMessage(message, transfers) {
     const fault = this.#spoiled.get(message.id);
     this.#spoiled.delete(message.id);

@@ -1,5 +1,5 @@
-// A worker for the contract tests of Comlink: its task exposes an object on the port that it brings,
-// and ends. Plain JavaScript, because threads load it without a compiler.
+// A worker for the contract tests of Comlink: its task exposes an object on the given port and ends. Plain JavaScript,
+// because threads load it without a compiler.
 
 import { parentPort, threadId } from 'node:worker_threads';
 import { expose, transfer } from 'comlink';

@@ -1,5 +1,5 @@
-// A worker for the contract tests of threads: does the deed that its task names, good or bad. Plain
-// JavaScript, because threads load it without a compiler; it must not guard against anything itself.
+// A worker for the contract tests of threads: runs the named behaviour, good or bad. Plain JavaScript, because threads load
+// it without a compiler. It must not guard against anything itself.
 
 import { threadId } from 'node:worker_threads';
 import { fatalDeeds, nested } from './faults.mjs';
@@ -11,7 +11,7 @@ const deeds = {
   nested: ({ levels }) => nested(levels),
   ...fatalDeeds,
   never: () => new Promise(() => {}),
-  /** Ends at once; afterwards the port does what it is told, without any task. */
+  /** Ends at once; the port keeps obeying without any task. */
   keepPort: ({ port }) => {
     port.on('message', (order) => {
       if (order === 'throw') throw new Error('nobody waits for this');

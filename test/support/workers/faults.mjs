@@ -1,14 +1,13 @@
-// What goes wrong in the same way in every worker of the tests. Plain JavaScript, because threads load it
-// without a compiler.
+// Faults shared by the test workers. Plain JavaScript, because threads load it without a compiler.
 
-/** An object so many levels deep. */
+/** An object nested that many levels deep. */
 export function nested(levels) {
   let value = {};
   for (let level = 0; level < levels; level += 1) value = { value };
   return value;
 }
 
-/** What ends or blocks the thread. */
+/** Faults that end or block the thread. */
 export const fatalDeeds = {
   exit: () => process.exit(7),
   loop: () => {

@@ -1,5 +1,4 @@
-// A worker that goes wrong in the way that its request names. Plain JavaScript, because threads load
-// it without a compiler.
+// A worker that fails as its request says. Plain JavaScript, because threads load it without a compiler.
 
 import { parentPort, threadId } from 'node:worker_threads';
 import { fatalDeeds, nested } from './faults.mjs';
@@ -48,7 +47,7 @@ const faults = {
     Atomics.wait(gate, 0, 0);
     return ok;
   },
-  /** Tells once the answer has been sent. */
+  /** Opens the gate once the answer has been sent. */
   answerAndTell: ({ gate }) => {
     setTimeout(() => {
       Atomics.store(gate, 0, 1);

@@ -1,5 +1,5 @@
-// A worker that answers optimize and count tasks with made-up but valid replies. It throws as long as
-// the config's shared counter `failuresLeft` is above 0, and on counting a text that says `fail`.
+// A worker that answers optimize and count tasks with valid dummy replies. It throws while the config's shared counter
+// `failuresLeft` is above 0, and when it counts the text `fail`.
 
 function optimize({ base, config }) {
   const { failuresLeft } = config;

@@ -1,4 +1,4 @@
-// The package's own code of a thread, made to raise errors that no task owns.
+// The package's own thread code, made to raise errors outside of any task.
 
 export default async function runWithStray(request, run) {
   if (request.fault === 'reject') void Promise.reject(new Error('stray'));
@@ -7,7 +7,7 @@ export default async function runWithStray(request, run) {
       throw new Error('stray');
     });
   const reply = await run(request);
-  // Wakes who waits for the reply to be sent.
+  // Wakes the one waiting for the reply to be sent.
   if (request.fault === 'leave')
     setTimeout(() => {
       Atomics.store(request.gate, 0, 1);

@@ -1,3 +1,3 @@
-// A worker that cannot be loaded.
+// A worker that fails to load.
 
 throw new Error('this worker does not load');
