@@ -53,7 +53,7 @@ async function startServer(
 
 /** Whether `fromLanguageModel` would ask again. */
 function mayPass(error: ChatCompletionsError): boolean {
-  return readProviderFailure(error, Date.now).isRetryable;
+  return readProviderFailure(error).isRetryable;
 }
 
 async function errorOf(baseUrl: string, apiKey?: string): Promise<ChatCompletionsError> {
