@@ -18,7 +18,7 @@ describe('COMMANDS', () => {
   );
 
   test.each(COMMANDS.map((entry) => [entry.name, entry] as const))(
-    'tells the exit codes of sessions only where %s plays them',
+    'documents the exit codes for sessions only if %s replays sessions',
     async (name, entry) => {
       const create = await entry.load();
       let help = '';

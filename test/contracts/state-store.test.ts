@@ -345,7 +345,7 @@ describe('openStore', () => {
   });
 
   it.skipIf(!isInstalled('postgres'))(
-    'creates missing tables in PostgreSQL, and needs no right to where they are there',
+    'creates missing tables in PostgreSQL, and needs no right to create existing ones',
     async () => {
       const server = await startPostgres();
       onTestFinished(() => server.stop());

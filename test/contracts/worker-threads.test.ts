@@ -37,14 +37,14 @@ async function plantPort(
 }
 
 describe.concurrent('a thread: messages', () => {
-  test('one nested 1,000 levels arrives', async (context) => {
+  test('a message nested 1,000 levels arrives', async (context) => {
     const { run } = open(context);
     expect((await settlement(run({ deed: 'nested', levels: 1_000 }))).status).toBe('fulfilled');
   });
 
   // Rule: plans are flat, and the depth of ingested values is capped far below; an unreadable message fails its task. The limit is
   // some 1,900 levels on Node 20 and 1,700 on Node 24; from some 20,000 on, the thread ends with a RangeError.
-  test('one nested 5,000 levels is a `messageerror`, and the thread goes on', async (context) => {
+  test('a message nested 5,000 levels is a `messageerror`, and the thread continues', async (context) => {
     const { worker, run } = open(context);
     const undelivered = once(worker, 'messageerror');
     void run({ deed: 'nested', levels: 5_000 });
@@ -81,7 +81,7 @@ describe.concurrent('a thread: messages', () => {
 });
 
 describe.concurrent('a thread: its end', () => {
-  test('process.exit ends it with the code', async (context) => {
+  test('process.exit ends the thread with the code', async (context) => {
     const { run } = open(context);
     expect(await reasonOf(run({ deed: 'exit' }))).toMatchObject({ message: 'exit 7' });
   });
@@ -95,7 +95,7 @@ describe.concurrent('a thread: its end', () => {
   });
 
   // Rule: every attempt has a deadline, at which its thread is terminated.
-  test('it can be stopped in an endless loop', async (context) => {
+  test('the thread can be terminated in an endless loop', async (context) => {
     const { worker, run } = open(context);
     const looping = settlement(run({ deed: 'loop' }));
     expect(await isPending(looping)).toBe(true);
@@ -106,7 +106,7 @@ describe.concurrent('a thread: its end', () => {
   // Rule: always listen, as an `error` event without a listener ends the process. The code of a thread catches such errors itself
   // and exits when its task has ended; a task that failed with its thread is retried once.
   test.for(['throw', 'reject'])(
-    'an error that no task owns (%s) ends it, with the task that happens to run',
+    'an uncaught error (%s) ends the thread, with the task that is running',
     async (order, context) => {
       const thread = open(context);
       const port = await plantPort(thread, context);

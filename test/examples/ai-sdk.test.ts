@@ -18,7 +18,7 @@ function tokensOf(output: string): { readonly before: number; readonly after: nu
 
 describe(EXAMPLE, () => {
   it.runIf(PLAYS_ALL)(
-    'shows that compaction takes out tokens before the first call, and that the tools work',
+    'shows that compaction removes tokens before the first call, and that the tools work',
     async () => {
       const output = await runExample(EXAMPLE);
       const { before, after } = tokensOf(output);

@@ -26,7 +26,7 @@ describe(EXAMPLE, () => {
   });
 
   it.runIf(PLAYS_ALL)(
-    'talks to the provider that it is told, which refuses nothing',
+    'calls the given provider, which refuses nothing',
     async () => {
       const read = (file_path: string): object => ({ name: 'read_file', input: { file_path } });
       const content = 'export {};';

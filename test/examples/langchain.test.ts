@@ -27,7 +27,7 @@ describe(EXAMPLE, () => {
   });
 
   it.runIf(PLAYS_ALL)(
-    'talks to the provider that it is told, which refuses nothing',
+    'calls the given provider, which refuses nothing',
     async () => {
       const provider = await startStrictProvider([
         { toolCalls: [{ name: 'read_file', input: { file_path: 'nowhere.js' } }] },

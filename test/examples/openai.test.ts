@@ -19,7 +19,7 @@ const EXAMPLES: readonly (readonly [string, ProviderApi])[] = [
 
 describe.each(sample(EXAMPLES, 1))('%s', (example, api) => {
   it.runIf(PLAYS_ALL)(
-    'does the job on a long history, and sends less of it',
+    'completes its task after a long history, and sends less of it',
     async () => {
       const output = await runExample(example);
       const { before, after } = tokensOf(output);

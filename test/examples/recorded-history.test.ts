@@ -56,7 +56,7 @@ describe('recordedHistory', () => {
     }
   });
 
-  it('rejects when more is asked for than was recorded', async () => {
+  it('rejects a request for more than was recorded', async () => {
     await expect(recordedHistory({ messages: 5000 })).rejects.toThrow(
       /^Expected at most \d{3} messages, as many as are recorded, got 5000\.$/,
     );

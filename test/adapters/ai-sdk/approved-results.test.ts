@@ -65,7 +65,7 @@ describe.each(SDK_VERSIONS)('results of approved calls in %s', (_, loaded) => {
       isFresh: true,
     },
   ])(
-    'stay as they were sent: $way, $answers, fresh $isFresh',
+    'are sent the same in later requests: $way, $answers, in new processes: $isFresh',
     async ({ way, answers, isFresh }) => {
       const provider = await startStrictProvider(SCRIPT);
       const store = memoryStore();

@@ -75,7 +75,7 @@ describe.each(SDK_VERSIONS)('compactionMiddleware in %s', (_, loaded) => {
     await compactor.close();
   });
 
-  runs('takes out the reasoning of Anthropic behind an edit', async () => {
+  runs('removes the reasoning of Anthropic behind an edit', async () => {
     const thinking = SCRIPT.map((step) => ({ reasoning: 'Hm.', ...step }));
     const provider = await startStrictProvider(thinking);
     const middleware = compactionMiddleware(openCompactor(), { edits: 'every-turn' });

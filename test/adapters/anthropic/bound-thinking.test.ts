@@ -153,7 +153,7 @@ describe('thinking behind a compaction by Anthropic', () => {
 
 describe('the thinking of a turn whose call is open', () => {
   it.each(['middle-out', 'one-shot'] as const)(
-    'stays until the turn is over, where a summary by %s is made ahead of time',
+    'stays until the turn is over when a summary by %s is made ahead of time',
     async (strategy) => {
       const summarizer = scriptedSummarizer(async () => {
         for (let at = 0; at < 8; at += 1) await nextTurn();

@@ -81,7 +81,7 @@ async function sendTo(url: string, fields: object) {
 }
 
 describe('compactingFetch', () => {
-  it('has Anthropic compact, and carries the signed block byte for byte, with the thinking behind it', async () => {
+  it('has Anthropic compact, and sends the signed block byte for byte, with the thinking behind it', async () => {
     const { provider, events } = await play(12);
     const asked = provider.requests.filter(({ body }) => body['compaction'] !== undefined);
     expect(asked.length).toBeGreaterThan(1);

@@ -195,7 +195,7 @@ describe('compactionMiddleware', () => {
     expect(provider.requests.map((request) => sentMessages(request).length)).toEqual([5, 5]);
   });
 
-  it('never gets a refusal in a long loop', async () => {
+  it('is never refused in a long loop', async () => {
     const files = ['a.ts', 'b.ts', 'c.ts'];
     const script = Array.from({ length: 30 }, (_, at) =>
       step(
@@ -319,7 +319,7 @@ describe('compactionMiddleware', () => {
     });
   });
 
-  describe('what it leaves alone', () => {
+  describe('a request that it does not edit', () => {
     it('is a request of a thread that the server holds, which is logged once', async () => {
       const provider = await startStrictProvider([ANSWER, ANSWER]);
       const messages = staleRead();
@@ -353,7 +353,7 @@ describe('compactionMiddleware', () => {
     });
   });
 
-  it('compacts the body that a middleware before it has written', async () => {
+  it('compacts the body that an earlier middleware has written', async () => {
     const provider = await startStrictProvider([ANSWER]);
     const more = [say('Yes?'), ask('Go on.')];
     const first: Middleware = (request, next) => {
@@ -458,7 +458,7 @@ describe('compactionMiddleware', () => {
   });
 
   it.each([false, true])(
-    'tells the session what was read from the cache, without an overhead (streamed: %s)',
+    'reports the tokens read from the cache to the session, without an overhead (streamed: %s)',
     async (streamed) => {
       const missed: unknown[] = [];
       const usages = [

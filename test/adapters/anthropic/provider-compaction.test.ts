@@ -185,7 +185,7 @@ describe("compression by 'provider' with Anthropic", () => {
     ],
     ['answers with nothing', [200, { content: [], stop_reason: 'max_tokens' }]],
     [
-      'answers with what is no block',
+      'answers without a compaction block',
       [200, { content: [{ type: 'text', text: 'hi' }], stop_reason: 'compaction' }],
     ],
     [

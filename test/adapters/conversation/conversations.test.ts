@@ -84,7 +84,7 @@ describe('Conversations', () => {
       'copies of what it returned',
       (_: PlainMessage[], returned: PlainMessage[]) => structuredClone(returned),
     ],
-  ])('goes on from %s', async (_, choose) => {
+  ])('continues from %s', async (_, choose) => {
     const conversations = conversationsWith();
     const given = [...start, ...write];
     const returned = await conversations.compact(given);

@@ -39,7 +39,7 @@ const TALK: readonly PlainMessage[] = [
 ];
 
 describe('HostCompactor', () => {
-  it('returns the list itself when nothing is edited, and tells sessions apart', async () => {
+  it('returns the list itself when nothing is edited, and separates sessions', async () => {
     const host = open();
     const [first, second] = [[TALK[0]!], [...TALK]];
     expect(await host.compact(first, { sessionId: 'a' })).toBe(first);

@@ -211,7 +211,7 @@ describe('MessageView', () => {
     expect(viewed.view.current.at(-1)).toEqual(user('and on'));
   });
 
-  it('drops a written message when its entry goes', () => {
+  it('drops a written message with its entry', () => {
     const viewed = new ViewedHistory(messages);
     viewed.follow([humanText('note'), ...viewed.history.slice(-1)]);
     viewed.edit(new Map([[0, null]]));
@@ -224,7 +224,7 @@ describe('MessageView', () => {
     expect(viewed.view.current).toEqual([system('x'), system('y'), user('c')]);
   });
 
-  it('writes a message anew only when an edit touches it', () => {
+  it('only rewrites a message that an edit changes', () => {
     const rewrite = vi.spyOn(PLAIN_MESSAGE_FORMAT, 'rewrite');
     const viewed = new ViewedHistory(messages);
     viewed.edit(new Map([[1, blocksOf(viewed, 1).slice(0, 2)]]));

@@ -129,7 +129,7 @@ describe('isEditedWithin', () => {
 });
 
 describe('a host that clears old results itself', () => {
-  it('has one session, and no summary for each call', async () => {
+  it('keeps one session, and needs no summary in each call', async () => {
     const summarizer = scriptedSummarizer(snapshot('It was long.'));
     await using compactor = createCompactor({
       ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 3_800, summarizer },

@@ -4,7 +4,7 @@ import { madeFrom, originalsOf } from '../../../src/adapters/format/originals.js
 describe('originalsOf', () => {
   const [first, second] = [{ n: 1 }, { n: 2 }];
 
-  it('leads from a message through all edits to those that the caller passed', () => {
+  it('returns the messages that the caller passed, through all edits', () => {
     const edited = madeFrom({ n: 3 }, first);
     const joined = madeFrom({ n: 4 }, edited, second);
 
@@ -12,7 +12,7 @@ describe('originalsOf', () => {
     expect(originalsOf(joined)).toEqual([first, second]);
   });
 
-  it('is the message itself if no other one was made of it', () => {
+  it('returns the message itself if it was not made from another one', () => {
     expect(originalsOf(madeFrom(first, first))).toEqual([first]);
   });
 });

@@ -44,7 +44,7 @@ const PAIRS = ADAPTER_SAMPLES.flatMap((own) =>
 
 describe('messages of another SDK', () => {
   it.each(PAIRS.map(([own, other]) => [own.name, other.name, own, other] as const))(
-    'pass a compactor of %s as they are if they are of %s, with one warning',
+    'are returned unchanged by a compactor of %s if they are of %s, with one warning',
     async (_, __, own, other) => {
       const { compactor, others } = listening();
       const talk = other.talk();

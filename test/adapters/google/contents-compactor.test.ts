@@ -67,7 +67,7 @@ describe('contentsCompactor', () => {
       (words: string, file: string): Part[] => [{ text: `${words}\n${frameOf('src/a.ts', file)}` }],
     ],
   ] as const)(
-    'knows included files by default, and sends the newest alone: %s',
+    'recognizes included files by default, and sends only the newest: %s',
     async (_, include) => {
       await using host = createCompactor({ offload: 'inline' });
       const compact = contentsCompactor(host);

@@ -494,7 +494,7 @@ describe('baseMessageFormat', () => {
     it.each([
       ['HumanMessage', note, HumanMessage, 'human'],
       ['AIMessage', reply, AIMessage, 'ai'],
-    ] as const)('makes a %s also where there is none', async (name, entry, Class, type) => {
+    ] as const)('makes a %s also if there is none yet', async (name, entry, Class, type) => {
       const message = format.write(entry, [new ToolMessage({ content: '', tool_call_id: '1' })]);
       expect(message).toBeInstanceOf(Class);
       expect(message.type).toBe(type);

@@ -112,7 +112,7 @@ describe('a call whose arguments are changed', () => {
   );
 
   it.each([...ways, ...standard])(
-    'is sent by %s, of %s, and nothing else changes',
+    'is sent changed by %s, of %s, and nothing else changes',
     async (name, _, fields) => {
       const toolCalls = filesFor(name).map((file) => ({ name: 'Edit', input: edit(file) }));
       const { provider, model, messages } = await talk(name, [{ text: 'Yes.', toolCalls }], fields);

@@ -112,7 +112,7 @@ function rewrites(): readonly IContent[] {
 
 const tell = ({ sent }: Played): string[] => sent.map((messages) => JSON.stringify(messages));
 
-describe('a session of LangChain that writes a lot', () => {
+describe('a session of LangChain with many writes', () => {
   it.each<[string, () => Promise<readonly IContent[]>, number]>([
     ['a recorded one', () => recordedEntries(RECORDING), 0.05],
     ['one that writes files whole', () => Promise.resolve(rewrites()), 0.5],

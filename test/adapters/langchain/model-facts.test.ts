@@ -12,7 +12,7 @@ describe('modelFacts', () => {
     ['a budget', { model: 'claude-opus-4-6', thinking: { type: 'enabled' } }, 'keep'],
     ['a model with budgets only', { model: 'anthropic.claude-haiku-4-5-v1:0' }, 'keep'],
     ['ChatOpenAI', { model: 'gpt', _llmType: () => 'openai' }, undefined],
-  ])('knows %s', (_, model, reasoning) => {
+  ])('reads the facts of %s', (_, model, reasoning) => {
     expect(modelFacts(model)).toEqual({
       modelName: model['model'] ?? model['modelName'],
       reasoning,

@@ -131,7 +131,7 @@ describe('agentItemFormat', () => {
   });
 
   it.each(['web_search_call', 'file_search_call', 'code_interpreter_call', 'mcp_list_tools'])(
-    'carries a hosted %s unseen',
+    'reads a hosted %s as opaque',
     (kind) => {
       expect(read(hosted(kind))).toMatchObject([['ai', ['0.0', { type: 'opaque', kind }]]]);
     },

@@ -94,7 +94,7 @@ function rebuilt(item: AgentInputItem, at: number): AgentInputItem {
 
 describe('callModelInputFilter', () => {
   it.each(sample(CASES, 1))(
-    'sends what %s take while it prunes a run that %s',
+    'sends pruned requests that %s accept, in a run that %s',
     async (api, way) => {
       const provider = await startStrictProvider(scriptedWork(ANSWERS));
       const agent = await agentOf(provider, api);
@@ -115,7 +115,7 @@ describe('callModelInputFilter', () => {
   );
 
   it.each(sample(TIGHT_COMPACTORS, 1))(
-    'sends what the provider takes while it compresses by %s',
+    'sends requests that the provider accepts while it compresses by %s',
     async (_, tight) => {
       const provider = await startStrictProvider(scriptedWork(ANSWERS));
       const filter = filterFor({}, tight);

@@ -90,7 +90,7 @@ describe('chatCompactor', () => {
   });
 
   it.each(sample(TIGHT_COMPACTORS, 1))(
-    'sends what the provider takes while it compresses by %s',
+    'sends requests that the provider accepts while it compresses by %s',
     async (_, tight) => {
       const provider = await startStrictProvider(scriptedWork(ANSWERS));
       const compact = compactorFor({}, tight);

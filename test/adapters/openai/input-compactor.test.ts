@@ -111,7 +111,7 @@ describe('inputCompactor', () => {
   });
 
   it.each(sample(TIGHT_COMPACTORS, 1))(
-    'sends what the provider takes while it compresses by %s',
+    'sends requests that the provider accepts while it compresses by %s',
     async (_, tight) => {
       const provider = await startStrictProvider(scriptedWork(ANSWERS));
       const compact = compactorFor({}, tight);
@@ -133,7 +133,7 @@ describe('inputCompactor', () => {
   });
 
   it.each(['strip-after-first-edit', 'forbid-edits'] as const)(
-    'refuses to take reasoning out, as %s would',
+    'refuses the reasoning option %s',
     async (reasoning) => {
       expect(() => compactorFor({ reasoning })).toThrow(RangeError);
       const compact = compactorFor({ onError: 'throw' });

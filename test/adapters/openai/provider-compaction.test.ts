@@ -216,7 +216,7 @@ describe("compression by 'provider' with OpenAI", () => {
     ],
     ['come back as no object', {}, [200, [] as never], 'made no compaction'],
     [
-      'come back with what is no item',
+      'come back with an invalid item',
       {},
       [200, { output: [null, SEALED] }],
       'no request may hold',

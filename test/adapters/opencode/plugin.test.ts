@@ -132,7 +132,7 @@ describe('plugin', () => {
     expect((await sent(hooks, staleRead()))[1]!.parts).toHaveLength(3);
   });
 
-  it('learns nothing of a model from the request for a summary', async () => {
+  it('learns nothing from the usage of a summary', async () => {
     const limit = { context: 20_000, output: 8_000 };
     const hooks = await start({ offload: 'inline', overheadTokens: 0 }, { limit });
     await sent(hooks, [user('one word '.repeat(1_000))]);

@@ -41,7 +41,7 @@ describe('a format whose calls do not state the thinking option', () => {
     ['Chat Completions', chatMessageFormat],
     ['the AI SDK', MODEL_MESSAGE_FORMAT],
     ['LangChain', baseMessageFormat],
-  ] as const)('%s takes it out where the model is known to bind it', (_, { reasoningOf }) => {
+  ] as const)('%s strips it for models that are known to bind it', (_, { reasoningOf }) => {
     const named = (name?: string): unknown => reasoningOf?.(name);
     expect(named('databricks-claude-opus-5-5')).toBe('strip-after-first-edit');
     expect([named('claude-sonnet-4-6'), named('gpt-6.2-sol'), named()].filter(Boolean)).toEqual([]);

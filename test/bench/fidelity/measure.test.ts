@@ -193,7 +193,7 @@ describe('measure', () => {
     .map((file) => path.join(file.parentPath, file.name));
 
   it.each(sample(files, 3).map((file) => [path.relative(FIXTURES, file), file]))(
-    'counts on %s what a search of all texts counts',
+    'counts for %s what a search of all texts counts',
     async (_, file) => {
       const recorded = recordSession(file, await readTranscript(file));
       const unpruned = naiveMeasure(recorded, policyNamed('everything kept'));

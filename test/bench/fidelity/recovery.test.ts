@@ -53,7 +53,7 @@ describe('outcomes of needs', () => {
     ],
     ['recoverable where it names the command', resultBecomes(PRUNED_POINTER), SHELL, 'recoverable'],
     [
-      'lost where call and result are gone',
+      'lost if call and result are removed',
       changing((block) =>
         block.type === 'tool_call' || block.type === 'tool_response' ? undefined : block,
       ),

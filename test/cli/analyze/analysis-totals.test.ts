@@ -132,7 +132,7 @@ describe('sumAnalyses', () => {
     expect(totals.rules[0]?.examples.map(({ path }) => path)).toEqual(['c.ts', 'd.ts', 'a.ts']);
   });
 
-  test('of no sessions is zero', () => {
+  test('returns zeros for no sessions', () => {
     expect(sumAnalyses([])).toMatchObject({
       entries: 0,
       tokens: { without: 0, with: 0 },

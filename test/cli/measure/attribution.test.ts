@@ -179,7 +179,7 @@ describe('attributeCompression', () => {
     expect(reclaimed(attributions)).toBe(total(before) - total(after));
   });
 
-  test('an untouched history has no attributions', () => {
+  test('an unedited history has no attributions', () => {
     expect(
       attributeCompression(historyDifference([shared, call], [shared, call]), NO_MODEL),
     ).toEqual([]);

@@ -51,7 +51,7 @@ async function startServer(
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/`, received };
 }
 
-/** Whether `fromLanguageModel` would ask again. */
+/** Whether `fromLanguageModel` would retry. */
 function mayPass(error: ChatCompletionsError): boolean {
   return readProviderFailure(error).isRetryable;
 }

@@ -29,7 +29,7 @@ describe('settingsSnippet', () => {
     {},
     { contextLimit: 4_000, threshold: 0.2, preserveThreshold: 0.3 },
     { contextLimit: 9_000, strategy: 'top-down-truncation', recency: 2 },
-  ] as const)('makes the session that was played: %j', async (options) => {
+  ] as const)('creates the played session: %j', async (options) => {
     const entries = longSession(40);
     const { report } = await record(entries, { session: undefined, ...options });
     const session = await paste(settingsSnippet(report.settings));

@@ -105,7 +105,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
   ] as const;
 
   test.each(sample(shown, 3))(
-    '%s, %s: complains of nothing, and asks for nothing',
+    '%s, %s: logs no error, and sends no request',
     async (name, colorScheme) => {
       const { page, noise } = await open(name, { colorScheme });
       expect(await page.title()).toMatch(/^Context report: /);
@@ -211,7 +211,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(await page.evaluate('getSelection().toString()')).toContain('createCompactor({');
   });
 
-  test('sorts and opens the sessions of a folder', async () => {
+  test('sorts the sessions of a folder, and opens them', async () => {
     const { page } = await open('folder');
     const sessions = page.locator('.session');
     await page.locator('#sessions select').selectOption('saved');

@@ -93,7 +93,7 @@ describe('renderPage', () => {
     expect(page.match(/then <bdi>Write<\/bdi>/g)!.length).toBeGreaterThan(3);
   });
 
-  test('describes shrunk results together, not by the size of one of them', async () => {
+  test('describes shrunk results as a group, without the size of one of them', async () => {
     const output = 'a line that repeats\n'.repeat(200);
     const entries = [
       humanText('go'),

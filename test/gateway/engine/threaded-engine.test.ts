@@ -77,7 +77,7 @@ describe('an engine that closes', () => {
     expect(thread!.terminate).toHaveBeenCalledOnce();
   });
 
-  it('does not wait for a thread that was asked nothing', async () => {
+  it('does not wait for an unused thread', async () => {
     const engine = new ThreadedEngine({ maxConversations: 1 });
     await engine.close();
     expect(threads[0]!.postMessage).not.toHaveBeenCalled();

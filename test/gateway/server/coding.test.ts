@@ -63,7 +63,7 @@ describe.each(CODINGS)('a body in the coding %s', (name, write, read) => {
   });
 
   it.each(['observe', 'compact'] as const)(
-    'leaves as the bytes that came where nothing is edited, in mode %s',
+    'is sent as the same bytes if nothing is edited, in mode %s',
     async (mode) => {
       const world = await worldWith(mode);
       const body = write(mode === 'observe' ? BODY : Buffer.from(bodyOf(anthropic!, [])));

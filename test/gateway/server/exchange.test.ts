@@ -214,7 +214,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   });
 
   it.each(['reads on', 'stops'])(
-    'an answer before the body is sent, from an upstream that %s, reaches a client that sends all first',
+    'an answer before the end of the body, from an upstream that %s, reaches a client that sends everything first',
     async (how) => {
       const upstream = createTcpServer((socket) => {
         socket.on('error', () => undefined);
@@ -333,7 +333,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     ['with the status of GitHub', 413, 'application/json', JSON.stringify],
     ['as lines of text', 400, 'text/plain', (refusal: object) => `${JSON.stringify(refusal)}\n`],
   ] as const)(
-    'a limit that a provider names in a refusal is learned, written %s',
+    "a limit in a provider's refusal is learned, written %s",
     async (_, status, type, written) => {
       const world = await worldWith({ mode });
       const message = 'prompt is too long: 210000 tokens > 150000 maximum';

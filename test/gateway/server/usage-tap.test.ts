@@ -165,7 +165,7 @@ describe('tapUsage', () => {
   });
 
   it.each(['zstd', 'constructor', '__proto__', 'gzip, br', 'GZIP'])(
-    'reports the end of an answer that it cannot read: %s',
+    'reports the end of an unreadable answer: %s',
     async (encoding) => {
       const report = { usage: undefined, refusal: undefined };
       expect(await reportsOfCutOff(encoding, Buffer.from(START))).toEqual([report]);

@@ -15,7 +15,7 @@ describe('namesIn', () => {
     ['12345 67890', []],
     ['a_b', []],
     ['twoWords twoWords', ['twoWords']],
-  ])('finds in %j %j', (text, names) => {
+  ])('finds in %j the names %j', (text, names) => {
     expect([...namesIn(text)]).toEqual(names);
   });
 });
