@@ -1,4 +1,4 @@
-// Where a list goes on: what APIs call it, and what only looks like it.
+// The next page of a list: how APIs name it, and fields that only look like it.
 
 import { describe, expect, it } from 'vitest';
 import { nextPageIn } from '../../../../src/shared/density/index/identity-fields.js';
