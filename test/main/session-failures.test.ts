@@ -1,4 +1,4 @@
-// What fails in the preflight reaches the caller, and what has happened until then stays whole.
+// A failure in the preflight reaches the caller, and completed steps stay in effect.
 
 import { describe, expect, it, vi } from 'vitest';
 
@@ -20,7 +20,7 @@ import {
 const NO_COUNTS = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
 
 describe('ensureCompressionBeforeSend', () => {
-  it('rejects with what the pass throws, and goes no further', async () => {
+  it('rejects with the error of the pass, and does nothing more', async () => {
     const compress = vi.fn(async () => []);
     const strategy = strategyOf(compress, () => {
       throw new Error('broken pass');
@@ -35,7 +35,7 @@ describe('ensureCompressionBeforeSend', () => {
     ['DENSITY_CONFLICT', [0], [0]],
     ['DENSITY_DUPLICATE_INDEX', [1, 1], []],
     ['DENSITY_OUT_OF_BOUNDS', [], [2]],
-  ])('rejects with %s when a result does not fit', async (code, removals, replaced) => {
+  ])('rejects with %s when a result is invalid', async (code, removals, replaced) => {
     const replacements = new Map(replaced.map((index) => [index, humanText('new')]));
     const result: DensityResult = { removals, replacements, metadata: NO_COUNTS };
     const strategy = strategyOf(
@@ -47,7 +47,7 @@ describe('ensureCompressionBeforeSend', () => {
     expect(entriesOf(session)).toBe('h:1 h:2');
   });
 
-  it('rejects when counting fails after an edit, which stands and is told', async () => {
+  it('rejects when counting fails after an edit, which stays in place and is reported', async () => {
     const countEntries = vi
       .fn((contents: readonly IContent[]) => Promise.resolve(contents.map(() => 10)))
       .mockImplementationOnce((contents) => Promise.resolve(contents.map(() => 10)))
@@ -62,7 +62,7 @@ describe('ensureCompressionBeforeSend', () => {
     expect(await session.ensureCompressionBeforeSend('p2')).toMatchObject({ totalTokens: 20 });
   });
 
-  it('rejects with what the strategy throws, and tries no other one', async () => {
+  it('rejects with the error of the strategy, and tries no other one', async () => {
     const strategy = strategyOf(() => Promise.reject(new Error('no result')));
     const session = openSession({ strategy, contextLimit: 100, entries: entries(9) });
     const compressed = vi.fn();
@@ -72,7 +72,7 @@ describe('ensureCompressionBeforeSend', () => {
     expect(session.history.getAll()).toEqual(entries(9));
   });
 
-  it('compresses once, when that does not help, and again when the history has grown', async () => {
+  it('compresses once if that does not help, and again after the history has grown', async () => {
     const compress = vi.fn(async ({ history }: { readonly history: readonly IContent[] }) =>
       history.slice(1),
     );
@@ -106,7 +106,7 @@ describe('performCompression without an answer of the model', () => {
     expect(session.history.getAll()).toEqual(history);
   });
 
-  it('truncates in its place when the settings say so, and tells whose failure it was', async () => {
+  it('truncates instead if the settings say so, and reports whose failure it was', async () => {
     const fallback = { ...settings, 'compression.fallbackToTruncation': true };
     await using compactor = createCompactor({ ...options, settings: fallback });
     const session = await compactor.createSession({ history });

@@ -1,4 +1,4 @@
-// What an edit takes away, by what is known of it.
+// What an edit reclaims, by what is known about it.
 
 import { describe, expect, it } from 'vitest';
 
@@ -20,7 +20,7 @@ function reclaimed(counts: readonly (readonly [IContent, number])[], after?: ICo
 }
 
 describe('reclaimedTokens', () => {
-  it('takes counts where there are any', () => {
+  it('uses counts where there are any', () => {
     expect(reclaimed([[LONG, 300]])).toBe(300);
     expect(
       reclaimed(
@@ -33,13 +33,13 @@ describe('reclaimedTokens', () => {
     ).toBe(280);
   });
 
-  it('takes what is put in place to have as many tokens per character as what goes', () => {
+  it('assumes the same tokens per character for a replacement as for the original', () => {
     expect(reclaimed([[LONG, 3 * LONG_ESTIMATE]], SHORT)).toBe(
       3 * (LONG_ESTIMATE - SHORT_ESTIMATE),
     );
   });
 
-  it('estimates what nobody has counted', () => {
+  it('estimates what was not counted', () => {
     expect(reclaimed([])).toBe(LONG_ESTIMATE);
     expect(reclaimed([], SHORT)).toBe(LONG_ESTIMATE - SHORT_ESTIMATE);
   });
