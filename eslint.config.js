@@ -65,7 +65,7 @@ const GATEWAY_ONLY = {
 };
 
 const CLI_ONLY =
-  'The CLI imports its own folder, packages, the entries of this one, and the names of the formats.';
+  'The CLI imports its own folder, packages, the entries of this one, and lists of names.';
 const STRATEGIES_ONLY = {
   regex: '(^|/)(history-service|compactor)(/|\\.js$)|(^|/)offload/',
   message: 'Strategies receive what they need: neither history nor pool nor compactor.',
@@ -216,7 +216,11 @@ export default defineConfig(
   imports(
     ['src/cli/*/*.ts'],
     NO_SELF,
-    climbs(2, CLI_ONLY, '([a-z-]+|main/formats/transcript)\\.js$'),
+    climbs(
+      2,
+      CLI_ONLY,
+      '([a-z-]+|main/(formats/transcript|offload/offload|strategies/strategy))\\.js$',
+    ),
   ),
   { files: ['src/cli/**/*.ts'], rules: { 'no-console': 'off' } },
   imports(['src/cli/report/client/*.ts'], {

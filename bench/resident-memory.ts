@@ -100,7 +100,7 @@ function residentOf(history: readonly IContent[]): ResidentHistory {
   const resident = new ResidentHistory({ agent, countsTokens: true }, ({ length }) => length);
   const base = { revision: 0, length: history.length };
   const state = { base, entries: history, countedTokens: () => undefined };
-  const queue = new DeltaQueue(state, history.length, true);
+  const queue = new DeltaQueue(state, history.length);
   for (let parcel = queue.take(); parcel !== undefined; parcel = queue.take()) {
     resident.receive(structuredClone(parcel.delta));
   }

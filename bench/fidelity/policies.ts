@@ -19,7 +19,6 @@ import { neededUntil } from './clairvoyant.js';
 import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
-import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import { BatchPoints, EditGate } from '../../src/main/preflight/edit-policy.js';
 import { plannedEdit } from '../../src/main/preflight/found-edit.js';
@@ -150,7 +149,6 @@ export function batched(
         ...edits,
         reasoning: new ReasoningTerms('keep'),
         sent,
-        logger: SILENT_LOGGER,
         cache: { prices, price: undefined },
         history: { getRawHistory: () => history, countedTokens: () => undefined },
         spendable: () => spendable(tally, tokensOf(history), unedited, addedTokens, prices),

@@ -8,6 +8,7 @@ import type { Logger } from './host/logger.js';
 import { parseOptions } from './host/parse-options.js';
 import { SESSION_OPTIONS } from './session-options.js';
 import type { OwnPrices } from './models/model-prices.js';
+import { OFFLOAD_MODES } from './offload/offload.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
 import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/ephemeral-settings-schema.js';
@@ -127,7 +128,7 @@ const OPTIONS_SCHEMA = z.strictObject({
     ),
     () => process.cwd(),
   ),
-  offload: z._default(z.enum(['auto', 'resident', 'snapshot', 'inline']), 'auto'),
+  offload: z._default(z.enum(OFFLOAD_MODES), 'auto'),
   maxResidentSessions: z._default(z.int().check(z.gte(1)), 1_000),
   threads: z.optional(z.int().check(z.gte(1), z.lte(64))),
   settings: z._default(EPHEMERAL_SETTINGS_SCHEMA, {}),

@@ -22,7 +22,6 @@ import type { HistoryServiceOptions } from './history-options.js';
 import { SILENT_LOGGER } from './host/logger.js';
 import { SafeEmitter } from './host/safe-emitter.js';
 import { Journal } from './state/journal.js';
-import type { JournalRecords } from './state/journal.js';
 import { estimateEntries } from './tokens/token-counter.js';
 import { TokenLedger } from './tokens/token-ledger.js';
 import type { KnownTokens } from './tokens/token-ledger.js';
@@ -256,14 +255,14 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    * preflight may call this.
    *
    * @param base the state that the result was computed from; without it the caller guarantees that it is current
-   * @param records the journal records of the edit, if it was replayed from earlier ones
+   * @param replayed the journal of the earlier edits of which this one consists
    * @throws CtxfoldError `DENSITY_…` if the result does not fit the history or its base is stale; `COMPRESSION_IN_PROGRESS`
    *   during a compression. Nothing changes then.
    */
   async applyDensityResult(
     result: DensityResult,
     base?: DensityBase,
-    records?: JournalRecords,
+    replayed?: Journal,
   ): Promise<void> {
     if (this.isCompressing) {
       throw new CtxfoldError(
@@ -278,7 +277,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#assertEntries(put);
     const edited = [...removals, ...replacements.keys()];
     const gone = edited.flatMap((index) => this.#entries[index] ?? []);
-    this.#journal.noteEdit(this.#addedEntries, this.#entries, result, records);
+    this.#journal.noteEdit(this.#addedEntries, this.#entries, result, replayed);
     applyDensityResult(this.#entries, result);
     this.#revision += 1;
     this.#ledger.add(put);

@@ -390,7 +390,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   async #shutDown(): Promise<void> {
     const { removalLog, keeper, onClose } = this.#parts;
     if (keeper !== undefined) await nextTurn(); // The usage of an answer may come a turn later.
-    // With a timeout, because a model may take minutes, and a custom strategy may never settle.
+    // With a timeout, because a model may take minutes, and a summarizer may never settle.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
     this.#parts.ending.abort(sessionClosed());
     await this.#shared.end();

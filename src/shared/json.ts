@@ -65,7 +65,8 @@ export function* fieldsOf(json: string): Generator<readonly [name: string, value
   }
 }
 
-function endOfString(json: string, start: number): number {
+/** The index after the closing quote of the string that starts at `start`, in valid JSON. */
+export function endOfString(json: string, start: number): number {
   let at = start + 1;
   for (; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) {
     if (json.charCodeAt(at) === BACKSLASH) at += 1;

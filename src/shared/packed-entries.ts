@@ -56,5 +56,5 @@ export const BLOCK_BIT = {
 } as const;
 
 /** How a payload is encoded: in the flags of its block, shifted by `PAYLOAD_SHIFT`. */
-export const PAYLOAD = { text: 0, json: 1, absent: 2, zero: 3, one: 4 } as const;
+export const PAYLOAD = { text: 0, json: 1, absent: 2 } as const;
 export const PAYLOAD_SHIFT = 8;

@@ -22,7 +22,7 @@ export type DeltaStep =
   | {
       readonly kind: 'stage';
       readonly contents: readonly IContent[];
-      /** Tokens per entry, or -1 if it must be counted. Entries with known tokens come without their texts. */
+      /** Tokens per entry, or -1 if it must be counted. */
       readonly knownTokens: Int32Array;
     }
   /** Stages many entries at once, as bytes. */
@@ -74,8 +74,6 @@ export interface DeltaValue {
   readonly base: DensityBase;
   /** Tokens per staged entry, in order; -1 if not counted. */
   readonly tokens: Int32Array;
-  /** Tokens of the whole history, if counted. */
-  readonly totalTokens: number;
   readonly pass?: PlannedPass;
 }
 
@@ -111,7 +109,7 @@ export interface ResidentCalls {
   plan(base: DensityBase, pass: PassSettings): Promise<WireReply<PlannedPass>>;
   /**
    * Plans a compression on the state of the last delta; `null` if part of it was counted elsewhere, so that
-   * its results are unknown here.
+   * the tokens of its results are unknown here.
    */
   compress(
     base: DensityBase,

@@ -14,7 +14,7 @@ import type { CountText } from '../shared/tokens/count-tokens.js';
 import { EMPTY_ENTRY_FLAG } from './resident-facts.js';
 import type { ResidentFacts } from './resident-facts.js';
 
-/** Returns the plan, or `null` if a result that must be summarized was never here. */
+/** Returns the plan, or `null` if a result that must be summarized was not counted here. */
 export function planResidentCompression(
   index: HistoryIndex,
   facts: ResidentFacts,

@@ -18,8 +18,8 @@ import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 /** A flag in addition to those of `ENTRY_FLAG`: the entry is omitted from the curated history. */
 export const EMPTY_ENTRY_FLAG = 32;
 
-/** Flags of a response's digest. They are 0 if the result was never here. */
-const DIGEST = { known: 1, summary: 2, failed: 4, lines: 8 } as const;
+/** Flags of a response's digest. */
+const DIGEST = { summary: 1, failed: 2, lines: 4 } as const;
 
 /** A new entry and its tokens. */
 export interface MeasuredEntry {
@@ -45,24 +45,17 @@ export class ResidentFacts {
   readonly resultTokens: IntColumn = new IntColumn();
   /** By response, its `DIGEST` flags. */
   readonly #digests: IntColumn = new IntColumn();
-  /** By response, the tool's name or the line of a summary, as a number in `#texts`. */
+  /** By response, the tool's name or the line of a summary, as a number in `#texts`; `NONE` if the result was not counted here. */
   readonly #names: IntColumn = new IntColumn();
   readonly #ownKeys: IntColumn = new IntColumn();
   readonly #sizes: IntColumn = new IntColumn();
   #texts: TextTable = new TextTable();
-  #totalTokens = 0;
-
-  /** Tokens of all counted entries. */
-  get totalTokens(): number {
-    return this.#totalTokens;
-  }
 
   /** Adds the facts of an entry that was just added to the index. */
   append(index: HistoryIndex, { content, tokens, measure }: MeasuredEntry): void {
     const isEmpty = content.speaker === 'ai' && !content.blocks.some(carriesContent);
     this.flags.push(entryFlags(content) | (isEmpty ? EMPTY_ENTRY_FLAG : 0));
     this.entryTokens.push(tokens);
-    this.#addToTotal(tokens);
     if (this.callTokens.length < index.calls.length) {
       const lost = measure && tokensLostWithCalls(content.blocks, measure.blocks);
       for (let row = this.callTokens.length; row < index.calls.length; row += 1) {
@@ -93,9 +86,6 @@ export class ResidentFacts {
     facts.#ownKeys.pushStretches(this.#ownKeys, responseRows);
     facts.#sizes.pushStretches(this.#sizes, responseRows);
     facts.#texts = this.#texts.withoutUnused([facts.#callKeys, facts.#names, facts.#ownKeys]);
-    for (let entry = 0; entry < facts.entryTokens.length; entry += 1) {
-      facts.#addToTotal(facts.entryTokens.at(entry));
-    }
     return facts;
   }
 
@@ -104,11 +94,11 @@ export class ResidentFacts {
     return this.#textOf(this.#callKeys.at(row));
   }
 
-  /** The digest of a response; `undefined` if its result was never here. */
+  /** The digest of a response; `undefined` if its result was not counted here. */
   digestOfResponse(row: number): ResponseDigest | undefined {
     const digest = this.#digests.at(row);
-    const name = this.#textOf(this.#names.at(row)) ?? '';
-    if ((digest & DIGEST.known) === 0) return undefined;
+    const name = this.#textOf(this.#names.at(row));
+    if (name === undefined) return undefined;
     if ((digest & DIGEST.summary) !== 0) return { isSummary: true, line: name };
     const amount = this.#sizes.at(row);
     const unit = (digest & DIGEST.lines) === 0 ? 'char' : 'line';
@@ -125,11 +115,11 @@ export class ResidentFacts {
     this.#callKeys.push(this.#numberOf(call?.type === 'tool_call' ? keyOfCall(call) : undefined));
   }
 
-  /** @param response `undefined` if its result was never here */
+  /** @param response `undefined` if its result was not counted here */
   #pushResponse(response: ContentBlock | undefined): void {
     const digest = response?.type === 'tool_response' ? digestResponse(response) : undefined;
     if (digest === undefined || digest.isSummary) {
-      this.#digests.push(digest === undefined ? 0 : DIGEST.known | DIGEST.summary);
+      this.#digests.push(DIGEST.summary);
       this.#names.push(this.#numberOf(digest?.line));
       this.#ownKeys.push(NONE);
       this.#sizes.push(NONE);
@@ -138,7 +128,7 @@ export class ResidentFacts {
     const { tool, isFailed, size, ownKey } = digest;
     const failed = isFailed ? DIGEST.failed : 0;
     const lines = size?.unit === 'line' ? DIGEST.lines : 0;
-    this.#digests.push(DIGEST.known | failed | lines);
+    this.#digests.push(failed | lines);
     this.#names.push(this.#numberOf(tool));
     this.#ownKeys.push(this.#numberOf(ownKey));
     this.#sizes.push(size?.amount ?? NONE);
@@ -150,10 +140,6 @@ export class ResidentFacts {
 
   #textOf(number: number): string | undefined {
     return number === NONE ? undefined : this.#texts.textOf(number);
-  }
-
-  #addToTotal(tokens: number): void {
-    if (tokens !== NONE) this.#totalTokens += tokens;
   }
 }
 

@@ -41,9 +41,8 @@ interface OpenChange {
   /** Number of new entries in the change; `arrived` counts those that have arrived. */
   readonly added: number;
   arrived: number;
-  /** Length and tokens of the history before the change. */
+  /** Length of the history before the change. */
   readonly length: number;
-  readonly totalTokens: number;
 }
 
 /** The history of one session, without payloads. After any error it is unusable, and the session opens a new one. */
@@ -101,7 +100,6 @@ export class ResidentHistory {
     return {
       base,
       tokens: Int32Array.from(tokens),
-      totalTokens: (this.#change ?? this.#facts).totalTokens,
       ...(delta.pass !== undefined && { pass: this.#planPass(base, delta.pass) }),
     };
   }
@@ -117,7 +115,7 @@ export class ResidentHistory {
   }
 
   /**
-   * Plans a compression; `null` if no tokens are counted here, or if the plan depends on results that were never here.
+   * Plans a compression; `null` if no tokens are counted here, or if the plan depends on results that were counted elsewhere.
    *
    * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` if the history is not at `base`.
    */
@@ -207,8 +205,7 @@ export class ResidentHistory {
     if (chosen.end > length + added) {
       throw outOfStep(`got a change to more than its ${length} entries`);
     }
-    const { totalTokens } = this.#facts;
-    this.#change = { chosen, placeOf, added, arrived: 0, length, totalTokens };
+    this.#change = { chosen, placeOf, added, arrived: 0, length };
     this.#complete(this.#change);
   }
 

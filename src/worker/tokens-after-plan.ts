@@ -2,6 +2,7 @@
 
 import { NONE, IntColumn } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
+import { rowAt } from '../shared/density/index/stretches.js';
 import { PlanCursor } from '../shared/density/plan/plan.js';
 import type { DensityPlan } from '../shared/density/plan/plan.js';
 import { ACTION } from '../shared/density/rules/marks.js';
@@ -21,8 +22,6 @@ export function tokensAfterPlan(
   made: MadeTokens,
 ): Int32Array {
   const rows = new IntColumn();
-  const callAt = rowFinder(index.calls);
-  const responseAt = rowFinder(index.responses);
   const row = new PlanCursor(plan);
   while (!row.isAtEnd) {
     const { entry } = row;
@@ -31,8 +30,8 @@ export function tokensAfterPlan(
     let mustBeCounted = false;
     for (; row.entry === entry; row.next()) {
       const { block, action } = row;
-      const call = callAt(entry, block);
-      const response = responseAt(entry, block);
+      const call = rowAt(index.calls, entry, block);
+      const response = rowAt(index.responses, entry, block);
       const changed =
         call === NONE ? tokensAt(facts.responseTokens, response) : facts.callTokens.at(call);
       unchanged = replacePart(unchanged, changed, 0);
@@ -85,24 +84,4 @@ function replacePart(tokens: number, part: number, putInPlace: number): number {
 
 function tokensAt(column: IntColumn, row: number): number {
   return row === NONE ? NONE : column.at(row);
-}
-
-/** Returns a function that finds the row of a place, or `NONE`. Places must be requested in ascending order. */
-function rowFinder({
-  entry: entries,
-  block: blocks,
-}: Places): (entry: number, block: number) => number {
-  let row = 0;
-  return (entry, block) => {
-    const isBefore = (): boolean =>
-      entries.at(row) < entry || (entries.at(row) === entry && blocks.at(row) < block);
-    while (row < entries.length && isBefore()) row += 1;
-    const isThere = row < entries.length && entries.at(row) === entry && blocks.at(row) === block;
-    return isThere ? row : NONE;
-  };
-}
-
-interface Places {
-  readonly entry: IntColumn;
-  readonly block: IntColumn;
 }

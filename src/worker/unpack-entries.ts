@@ -1,4 +1,4 @@
-// Decodes packed entries: counts the tokens of their texts from bytes, and makes strings only of what the index reads.
+// Decodes packed entries, and counts the tokens of their texts from bytes.
 
 import type { ContentBlock, IContent } from '../shared/content.js';
 import { NONE } from '../shared/density/index/history-columns.js';
@@ -18,13 +18,6 @@ import type { MeasuredEntry } from './resident-facts.js';
 
 /** Counts the tokens of UTF-8 bytes; `end` is exclusive. */
 export type CountBytes = (bytes: Uint8Array, start: number, end: number) => number;
-
-/** How many bytes of an unread text are searched for a visible character. Only if none is found, the text is decoded. */
-const SEEN_BYTES = 64;
-const BLANK = 0x20;
-const ASCII_END = 0x7f;
-/** Stands for a text that is not blank: for texts that the index does not read, blankness is all that matters. */
-const UNREAD = '-';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -113,8 +106,6 @@ class PackedReader {
   /** Tokens of the current block's texts; `#resultTokens` are those of them in its result. */
   #tokens = 0;
   #resultTokens = 0;
-  /** Whether the index reads the prose of the current entry: only that of human entries. */
-  #isRead = false;
 
   /** @param isCountedOnly whether texts are only counted */
   constructor({ bytes, numbers }: PackedEntries, isCountedOnly: boolean = false) {
@@ -127,7 +118,6 @@ class PackedReader {
     this.#countBytes = countBytes;
     const head = this.#integer();
     const speaker = SPEAKERS[head & 3] ?? 'human';
-    this.#isRead = speaker === 'human';
     const length = this.#integer();
     const blocks: ContentBlock[] = [];
     const tokensOf: number[] = [];
@@ -159,12 +149,12 @@ class PackedReader {
     const has = (bit: number): boolean => (bits & bit) !== 0;
     switch (type) {
       case 'code': {
-        const code = this.#prose();
+        const code = this.#text();
         const language = this.#optional(has(BLOCK_BIT.second));
         return { type, code, ...(language !== undefined && { language }) };
       }
       case 'thinking': {
-        const thought = this.#prose();
+        const thought = this.#text();
         return { type, thought, ...(has(BLOCK_BIT.sealed) && { encryptedContent: '' }) };
       }
       case 'tool_call': {
@@ -210,7 +200,7 @@ class PackedReader {
         return { type, kind, tokens, ...(callId !== undefined && { callId }) };
       }
       default:
-        return { type: 'text', text: this.#prose() };
+        return { type: 'text', text: this.#text() };
     }
   }
 
@@ -222,28 +212,11 @@ class PackedReader {
     switch (bits >> PAYLOAD_SHIFT) {
       case PAYLOAD.absent:
         return undefined;
-      case PAYLOAD.zero:
-        return 0n;
-      case PAYLOAD.one:
-        return 1n;
       case PAYLOAD.json:
         return this.#isCountedOnly ? this.#text() : (JSON.parse(this.#text()) as unknown);
       default:
         return this.#text();
     }
-  }
-
-  /** Returns a text that the index reads in human entries only; elsewhere, `UNREAD` unless it may be blank. */
-  #prose(): string {
-    if (this.#isRead || this.#isCountedOnly) return this.#text();
-    const start = this.#start;
-    const end = this.#skip();
-    this.#count(start, end);
-    for (let at = start; at < Math.min(end, start + SEEN_BYTES); at += 1) {
-      const byte = this.#bytes[at] ?? 0;
-      if (byte > BLANK && byte < ASCII_END) return UNREAD;
-    }
-    return textOfBytes(this.#bytes, start, end);
   }
 
   #optional(isThere: boolean): string | undefined {

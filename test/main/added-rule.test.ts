@@ -71,7 +71,7 @@ describe('a rule added to the list', () => {
       ({ length }) => length,
     );
     const state = { base, entries: history, countedTokens: () => undefined };
-    const parcel = new DeltaQueue(state, history.length, true).take();
+    const parcel = new DeltaQueue(state, history.length).take();
     const delta = { ...parcel!.delta, pass: CONFIG };
     const value = resident.receive(delta);
     const reply = readDeltaReply(delta, true, { ok: true, value, runMs: 1 });

@@ -6,10 +6,9 @@ import { createCompactor } from '../../src/main/compactor.js';
 import type { EntryChange } from '../../src/main/history-change.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import { humanText } from '../../src/shared/content.js';
-import type { IContent } from '../../src/shared/content.js';
 import { NO_EDITS } from '../../src/shared/density.js';
-import type { DensityConfig } from '../../src/shared/density.js';
 import { explainDensity } from '../../src/shared/density/explain/explain-density.js';
+import { ACTION } from '../../src/shared/density/rules/marks.js';
 import { historyOf } from '../support/notation.js';
 import {
   entries,
@@ -116,11 +115,9 @@ describe('Session', () => {
     });
 
     it('is cleared even if the pass throws', async () => {
-      const optimize = vi.fn(() => {
-        throw new Error('broken pass');
-      });
-      const strategy = strategyOf(async () => [], optimize);
-      const session = openSession({ strategy, entries: entries(1) });
+      const offload = new InlineOffload();
+      const optimize = vi.spyOn(offload, 'optimize').mockRejectedValue(new Error('broken pass'));
+      const session = openSession({ offload, entries: entries(1) });
       await expect(session.ensureDensityOptimized()).rejects.toThrow('broken pass');
       expect(session.densityDirty).toBe(false);
       expect(await session.ensureDensityOptimized()).toBeNull();
@@ -169,16 +166,10 @@ describe('Session', () => {
     });
 
     it('passes the raw history, settings and agent options to the pass', async () => {
-      const seen: { history: readonly IContent[]; config: DensityConfig }[] = [];
-      const strategy = strategyOf(
-        async () => [],
-        (history, config) => {
-          seen.push({ history, config });
-          return NO_EDITS;
-        },
-      );
+      const offload = new InlineOffload();
+      const optimize = vi.spyOn(offload, 'optimize');
       const session = openSession({
-        strategy,
+        offload,
         // getCurated would omit the empty ai entry.
         entries: historyOf('h a:_ h'),
         settings: {
@@ -189,44 +180,26 @@ describe('Session', () => {
         density: { workspaceRoot: '/here', partialWritesSupersede: false },
       });
       await session.ensureDensityOptimized();
-      expect(seen).toEqual([
-        {
-          history: historyOf('h a:_ h'),
-          config: {
-            workspaceRoot: '/here',
-            partialWritesSupersede: false,
-            readWritePruning: true,
-            fileDedupe: false,
-            recencyPruning: true,
-            recencyRetention: 7,
-            placeholder: 'pointer',
-          },
-        },
-      ]);
-    });
-
-    it('runs the pass of a custom strategy here, not on the offload', async () => {
-      const offload = new InlineOffload();
-      const optimize = vi.spyOn(offload, 'optimize');
-      const strategy = strategyOf(
-        async () => [],
-        () => ({ ...NO_EDITS, removals: [0] }),
-      );
-      const session = openNoted('h:one h:two', { offload, strategy });
-      await session.ensureDensityOptimized();
-      expect(optimize).not.toHaveBeenCalled();
-      expect(entriesOf(session)).toBe('h:two');
-    });
-
-    it('refuses an invalid result, and changes nothing', async () => {
-      const strategy = strategyOf(
-        async () => [],
-        () => ({ ...NO_EDITS, removals: [0, 5] }),
-      );
-      const session = openNoted('h:one h:two', { strategy });
-      await expect(session.ensureDensityOptimized()).rejects.toMatchObject({
-        code: 'DENSITY_OUT_OF_BOUNDS',
+      const [history, base, config] = optimize.mock.calls[0] ?? [];
+      expect([history, base]).toEqual([historyOf('h a:_ h'), session.history.base]);
+      expect(config).toEqual({
+        workspaceRoot: '/here',
+        partialWritesSupersede: false,
+        readWritePruning: true,
+        fileDedupe: false,
+        recencyPruning: true,
+        recencyRetention: 7,
+        placeholder: 'pointer',
       });
+    });
+
+    it('refuses an invalid plan, and changes nothing', async () => {
+      const offload = new InlineOffload();
+      const plan = Int32Array.of(0, 0, ACTION.drop, 0, -1, -1, 5, 0, ACTION.drop, 0, -1, -1);
+      const planned = { base: { revision: 0, length: 2 }, plan };
+      vi.spyOn(offload, 'optimize').mockResolvedValue(planned);
+      const session = openNoted('h:one h:two', { offload });
+      await expect(session.ensureDensityOptimized()).rejects.toThrow(RangeError);
       expect(entriesOf(session)).toBe('h:one h:two');
     });
   });

@@ -3,9 +3,10 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
+import { InlineOffload } from '../../src/main/offload/inline.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
-import type { DensityResult } from '../../src/shared/density.js';
+import { ACTION } from '../../src/shared/density/rules/marks.js';
 import { CompressionExecutionError } from '../../src/shared/errors.js';
 import { historyOf } from '../support/notation.js';
 import { scriptedSummarizer } from '../support/scripted-summarizer.js';
@@ -17,34 +18,35 @@ import {
   strategyOf,
 } from '../support/session-bench.js';
 
-const NO_COUNTS = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
+/** The row of a plan that drops a block. */
+function dropped(entry: number, block: number): readonly number[] {
+  return [entry, block, ACTION.drop, 0, -1, -1];
+}
 
 describe('ensureCompressionBeforeSend', () => {
   it('rejects with the error of the pass, and does nothing more', async () => {
     const compress = vi.fn(async () => []);
-    const strategy = strategyOf(compress, () => {
-      throw new Error('broken pass');
-    });
-    const session = openSession({ strategy, contextLimit: 20, entries: historyOf('h:1 h:2 h:3') });
+    const offload = new InlineOffload();
+    vi.spyOn(offload, 'optimize').mockRejectedValue(new Error('broken pass'));
+    const strategy = strategyOf(compress);
+    const parts = { strategy, offload, contextLimit: 20, entries: historyOf('h:1 h:2 h:3') };
+    const session = openSession(parts);
     await expect(session.ensureCompressionBeforeSend('p1')).rejects.toThrow('broken pass');
     expect(compress).not.toHaveBeenCalled();
     expect(entriesOf(session)).toBe('h:1 h:2 h:3');
   });
 
   it.each([
-    ['DENSITY_CONFLICT', [0], [0]],
-    ['DENSITY_DUPLICATE_INDEX', [1, 1], []],
-    ['DENSITY_OUT_OF_BOUNDS', [], [2]],
-  ])('rejects with %s when a result is invalid', async (code, removals, replaced) => {
-    const replacements = new Map(replaced.map((index) => [index, humanText('new')]));
-    const result: DensityResult = { removals, replacements, metadata: NO_COUNTS };
-    const strategy = strategyOf(
-      async () => [],
-      () => result,
-    );
-    const session = openSession({ strategy, entries: historyOf('h:1 h:2') });
+    ['DENSITY_CONFLICT', [dropped(1, 0), dropped(2, 0), dropped(1, 0), dropped(1, 1)]],
+    ['DENSITY_DUPLICATE_INDEX', [dropped(2, 0), dropped(3, 0), dropped(2, 0)]],
+  ])('rejects with %s when a result is invalid', async (code, rows) => {
+    const offload = new InlineOffload();
+    const base = { revision: 0, length: 4 };
+    vi.spyOn(offload, 'optimize').mockResolvedValue({ base, plan: Int32Array.from(rows.flat()) });
+    const session = openSession({ offload, entries: historyOf('h a:one,two a:three a:four') });
+    const before = entriesOf(session);
     expect(await outcomeOf(session.ensureCompressionBeforeSend('p1'))).toBe(code);
-    expect(entriesOf(session)).toBe('h:1 h:2');
+    expect(entriesOf(session)).toBe(before);
   });
 
   it('rejects when counting fails after an edit, which stays in place and is reported', async () => {

@@ -120,8 +120,8 @@ describe('Session', () => {
       expect(told).toEqual([{ step: 'compressed', paths: ['/w/a.ts'], callIds: [] }]);
     });
 
-    it('names what a compression removed, and nothing that it kept or copied', async () => {
-      const strategy = strategyOf(async ({ history }) => structuredClone(history.slice(3)), null);
+    it('names what a compression removed, and nothing that it kept', async () => {
+      const strategy = strategyOf(async ({ history }) => history.slice(3), null);
       const session = openNoted(
         'h:see+@c.ts a:r1,s2 t:r1,s2 h:see+@b.ts a:r3(b.ts) t:r3(={"lines":[1]})',
         {
@@ -146,7 +146,7 @@ describe('Session', () => {
     it('reports a call once, even if the short form of its result is removed later', async () => {
       let steps: readonly ((history: readonly IContent[]) => readonly IContent[])[] = [
         (history) => history.slice(1).map(shortening),
-        (history) => structuredClone(history.slice(1)),
+        (history) => history.slice(1),
         (history) => history.slice(-1),
       ];
       const strategy = strategyOf(async ({ history }) => {
@@ -194,7 +194,7 @@ describe('Session', () => {
         compress: fc.constantFrom<CompressionStrategy | undefined>(
           undefined,
           strategyOf(async ({ history }) => validTail(history, -6)),
-          strategyOf(async ({ history }) => structuredClone(validTail(history, 3)).map(shortening)),
+          strategyOf(async ({ history }) => validTail(history, 3).map(shortening)),
         ),
       });
       let toldOf = 0;

@@ -2,6 +2,7 @@
 
 import { completeAdapterOptions } from '../../src/adapters/request/adapter-options.js';
 import type { AdapterOptions, CompactCall } from '../../src/adapters/request/adapter-options.js';
+import { checkedMessages } from '../../src/adapters/request/call-arguments.js';
 import type { ConversationReport } from '../../src/adapters/conversation/conversation.js';
 import { Conversations } from '../../src/adapters/conversation/conversations.js';
 import type { MessageFormat } from '../../src/adapters/format/message-format.js';
@@ -20,7 +21,8 @@ export function ownConversations<Message>(
   const complete = completeAdapterOptions(compactor, options);
   const conversations = new Conversations(compactor, format);
   return {
-    compact: (messages, call = {}) => conversations.compact(messages, call, complete),
+    compact: async (messages, call = {}) =>
+      conversations.compact(checkedMessages(messages), call, complete),
     report: () => conversations.report(complete),
   };
 }

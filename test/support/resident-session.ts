@@ -154,7 +154,7 @@ export class ResidentSession {
     const { length } = state.base;
     if (length < this.#options.minEntries) return;
     const before = change.kind === 'append' ? length - change.contents.length : length;
-    this.#queue = new DeltaQueue(state, before, this.#options.countText !== undefined);
+    this.#queue = new DeltaQueue(state, before);
     if (change.kind === 'append') this.#queue.push(change, state);
   }
 

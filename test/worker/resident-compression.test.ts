@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countablePart } from '../../src/main/offload/posted-entry.js';
+import { postedPart } from '../../src/main/offload/posted-entry.js';
 import { HighDensityStrategy } from '../../src/main/strategies/high-density.js';
 import { TARGET_SHARE } from '../../src/main/strategies/strategy.js';
 import { carriesContent } from '../../src/shared/content.js';
@@ -21,7 +21,7 @@ import { runs, sightings } from '../support/scale.js';
 function planOf(history: readonly IContent[], targetTokens: number): PlannedCompression {
   const resident = new ResidentHistory({ agent: RESIDENT_AGENT, countsTokens: true }, countThirds);
   const after = { revision: 0, length: history.length };
-  const contents = history.map(countablePart);
+  const contents = history.map(postedPart);
   const knownTokens = new Int32Array(history.length).fill(-1);
   const steps = [{ kind: 'stage', contents, knownTokens } as const];
   resident.receive({ sequence: 1, before: { revision: 0, length: 0 }, after, steps });

@@ -33,9 +33,8 @@ function fed(entries: readonly MeasuredEntry[]): { index: HistoryIndex; facts: R
 }
 
 function listed(facts: ResidentFacts): unknown {
-  const { entryTokens, callTokens, responseTokens, resultTokens, flags, totalTokens } = facts;
+  const { entryTokens, callTokens, responseTokens, resultTokens, flags } = facts;
   return {
-    totalTokens,
     columns: [entryTokens, callTokens, responseTokens, resultTokens, flags].map((column) =>
       column.toArray(),
     ),

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { packEntries, releasePacked } from '../../src/main/offload/pack-entries.js';
-import { countablePart, indexablePart } from '../../src/main/offload/posted-entry.js';
+import { postedPart } from '../../src/main/offload/posted-entry.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { carriesContent, humanText } from '../../src/shared/content.js';
 import { NONE } from '../../src/shared/density/index/history-columns.js';
@@ -108,7 +108,7 @@ describe('unpackEntries', () => {
         const unknown = new Int32Array(contents.length).fill(NONE);
         const unpacked = [...unpackEntries({ packed: bytes, knownTokens: unknown }, countBytes)];
         releasePacked(bytes);
-        const parts = contents.map(countablePart).map(throughJson);
+        const parts = contents.map(postedPart).map(throughJson);
         expect(unpacked.map(({ content }) => looked(content))).toEqual(parts.map(looked));
         unpacked.forEach(({ measure, tokens }, at) => {
           expect(measure).toEqual(measureEntry(contents[at]!, weigh));
@@ -122,7 +122,7 @@ describe('unpackEntries', () => {
   it('counts nothing of an entry that is counted already, or must not be counted', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 4 }), (contents) => {
-        const parts = contents.map(indexablePart);
+        const parts = contents.map(postedPart);
         const known = Int32Array.from(contents, (_, at) => at);
         const unpacked = [
           ...unpackEntries({ packed: packed(parts), knownTokens: known }, countBytes),
@@ -148,9 +148,7 @@ describe('countPacked', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(entry, fc.boolean()), { maxLength: 6 }), (given) => {
         const isKnown = given.map(([, known]) => known);
-        const made = packed(
-          given.map(([content, known]) => (known ? indexablePart(content) : content)),
-        );
+        const made = packed(given.map(([content]) => content));
         const knownTokens = Int32Array.from(isKnown, (known, at) => (known ? at : NONE));
         const stage = { packed: made, knownTokens };
         const counts = countPacked(made, knownTokens, countBytes);

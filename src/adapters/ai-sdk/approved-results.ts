@@ -141,7 +141,7 @@ export function inCallOrder(prompt: readonly SdkMessage[]): readonly SdkMessage[
 function resultsInOrder(message: SdkMessage, before: SdkMessage | undefined): SdkMessage {
   const { role, content } = message;
   if (role !== 'tool' || content.length < 2 || !Array.isArray(before?.content)) return message;
-  const calls = callsIn(before.content as readonly SdkPart[], new Map()).calls;
+  const { calls = [] } = callsIn(before.content as readonly SdkPart[], new Map());
   const places = (content as readonly SdkFields[]).map((part) => calls.indexOf(part['toolCallId']));
   if (places.includes(-1) || places.every((place, at) => place >= (places[at - 1] ?? 0)))
     return message;

@@ -3,7 +3,6 @@
 import type { ModelMessage } from 'ai';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
-import { checkedMessages } from '../request/call-arguments.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
 import { MODEL_MESSAGE_FORMAT } from './sdk-message-format.js';
@@ -25,6 +24,6 @@ export function messageCompactor<Message extends SdkMessage = ModelMessage>(
     MODEL_MESSAGE_FORMAT,
     options,
     (compactEach) => async (messages, call) =>
-      undoDivision(await compactEach(divideApproved(checkedMessages(messages)), call)),
+      undoDivision(await compactEach(divideApproved(messages), call)),
   );
 }

@@ -91,10 +91,7 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
     const blocks = this.#readParts(message, parts, index);
     if (this.#pinned.pins(calls)) {
       this.#whole.take({ ...calls, blocks: wholeBlocks(parts, blocks) }, reading);
-    } else {
-      this.#whole.interrupt(reading);
-      if (parts.length > 0) reading.entries.push({ speaker, blocks });
-    }
+    } else this.#whole.pass([{ speaker, blocks }], reading);
   }
 
   end(reading: Reading): void {

@@ -11,8 +11,9 @@ import { reasoningOfModel } from '../request/claude-reasoning.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
 import type { MessageFormat } from '../format/message-format.js';
+import { originalsOf } from '../format/originals.js';
 import { isCompactionPart } from '../format/provider-compaction.js';
-import { MESSAGE_PARAM_FORMAT, sourceOf } from './message-param-format.js';
+import { MESSAGE_PARAM_FORMAT } from './message-param-format.js';
 import type { AnthropicMessage, MessagePart } from './message-part.js';
 import { answeredIdOf, isMessagePart, isReasoning } from './message-part.js';
 
@@ -67,7 +68,8 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   if (!startsWithReasoning(start) || start === undefined || answer === undefined) return compacted;
 
   const isFrom = (message: M | undefined, origin: M): boolean =>
-    message !== undefined && isSameMessage(sourceOf(message), origin);
+    message !== undefined &&
+    originalsOf<AnthropicMessage>(message).some((given) => isSameMessage(given, origin));
   const remaining = new Array<M | undefined>(turn.length);
   let end = compacted.length;
   for (const [at, given] of [...turn.entries()].reverse()) {

@@ -5,6 +5,7 @@ import { asArray, asRecord } from '../../shared/json.js';
 import { cacheMarksOf, isSameButForCacheMarks } from '../format/cache-marks.js';
 import { citationsInContent } from '../format/citations.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
+import { madeFrom } from '../format/originals.js';
 import { editedParts, editedText, isBlankText } from '../format/part-edits.js';
 import { joinTexts } from '../format/placed.js';
 import { spreadable } from '../format/plain-data.js';
@@ -12,9 +13,6 @@ import { ANTHROPIC_PROVIDER_MESSAGES } from './provider-compaction.js';
 import { MessageParamReader } from './message-param-reader.js';
 import { isReasoning } from './message-part.js';
 import type { MessagePart, AnthropicMessage } from './message-part.js';
-
-/** Rewritten message → its original. */
-const SOURCES = new WeakMap<AnthropicMessage, AnthropicMessage>();
 
 export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
   sdk: 'anthropic',
@@ -32,11 +30,6 @@ export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
   provider: ANTHROPIC_PROVIDER_MESSAGES,
 };
 
-/** Returns the original of a rewritten message, or the message itself. */
-export function sourceOf(message: AnthropicMessage): AnthropicMessage {
-  return SOURCES.get(message) ?? message;
-}
-
 /**
  * Applies edits to a message. Also removes reasoning at its end, because the API rejects a message that ends with reasoning. A cache
  * breakpoint on a removed part is lost.
@@ -51,9 +44,7 @@ function withContent(
   content: unknown,
   fields: AnthropicMessage = spreadable(message),
 ): AnthropicMessage {
-  const rewritten = { ...fields, content } as AnthropicMessage;
-  SOURCES.set(rewritten, sourceOf(message));
-  return rewritten;
+  return madeFrom({ ...fields, content } as AnthropicMessage, message);
 }
 
 function editedContent(content: unknown, edits: PartEdits): string | readonly MessagePart[] {

@@ -3,7 +3,7 @@
 
 import { isToolResponseBlock, toolCall } from '../../shared/content.js';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
-import type { ContentBlock, MediaBlock, Speaker, ToolResponseBlock } from '../../shared/content.js';
+import type { ContentBlock, MediaBlock, ToolResponseBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { answerBlock, mediaBlock, opaqueBlockOf, thinkingBlock } from '../format/blocks.js';
 import { mediaTokensIn } from '../format/opaque-tokens.js';
@@ -41,8 +41,7 @@ export class MessageParamReader implements MessageReader<unknown> {
         reading,
       );
     } else {
-      this.#whole.interrupt(reading);
-      this.#readMessage(role, parts, index, reading.entries);
+      this.#whole.pass(this.#readMessage(role, parts, index), reading);
     }
   }
 
@@ -50,24 +49,17 @@ export class MessageParamReader implements MessageReader<unknown> {
     this.#whole.end(reading);
   }
 
-  #readMessage(
-    role: string,
-    parts: readonly MessagePart[],
-    index: number,
-    entries: PlacedEntry[],
-  ): void {
+  #readMessage(role: string, parts: readonly MessagePart[], index: number): PlacedEntry[] {
     const blocks = parts.map((part, at) => {
       const block = readPart(part, this.#toolNames);
       if (block.type === 'tool_call') this.#toolNames.set(block.id, block.name);
       return placed(block, index, at);
     });
-    const isAnswer = (block: PlacedBlock): boolean => role === 'user' && isToolResponseBlock(block);
-    addEntry(entries, 'tool', blocks.filter(isAnswer));
-    addEntry(
-      entries,
-      role === 'user' ? 'human' : 'ai',
-      blocks.filter((block) => !isAnswer(block)),
-    );
+    if (role !== 'user') return [{ speaker: 'ai', blocks }];
+    return [
+      { speaker: 'tool', blocks: blocks.filter(isToolResponseBlock) },
+      { speaker: 'human', blocks: blocks.filter((block) => !isToolResponseBlock(block)) },
+    ];
   }
 }
 
@@ -84,10 +76,6 @@ function wholeBlocks(parts: readonly MessagePart[], message: number): readonly P
 }
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
-
-function addEntry(entries: PlacedEntry[], speaker: Speaker, blocks: readonly PlacedBlock[]): void {
-  if (blocks.length > 0) entries.push({ speaker, blocks });
-}
 
 interface RoleAndParts {
   readonly role: string;

@@ -7,7 +7,6 @@ import type { Compactor } from '../../main/compactor.js';
 import { SILENT_LOGGER } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 import type { CompactCall, CompleteAdapterOptions } from '../request/adapter-options.js';
-import { checkedMessages } from '../request/call-arguments.js';
 import { Conversation } from './conversation.js';
 import type { ConversationReport } from './conversation.js';
 import type { MessageFormat } from '../format/message-format.js';
@@ -60,12 +59,10 @@ export class Conversations<Message> {
    * @throws TypeError if it is not a list of messages; what the session threw; the signal's reason.
    */
   async compact(
-    given: readonly Message[],
+    messages: readonly Message[],
     call: CompactCall,
     options: CompleteAdapterOptions,
   ): Promise<Message[]> {
-    // A copy: the caller's own list may grow while this waits.
-    const messages = checkedMessages(given);
     call.signal?.throwIfAborted();
     if (messages.length === 0) return [];
     const key = this.#keyOf(call, options);

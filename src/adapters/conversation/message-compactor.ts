@@ -8,7 +8,7 @@ import type {
   CompactCall,
   CompleteAdapterOptions,
 } from '../request/adapter-options.js';
-import { checkedCall, checkedFields } from '../request/call-arguments.js';
+import { checkedCall, checkedFields, checkedMessages } from '../request/call-arguments.js';
 import type { ConversationReport } from './conversation.js';
 import { conversationsOf } from './conversations.js';
 import type { MessageFormat } from '../format/message-format.js';
@@ -50,7 +50,7 @@ export type Compact<Message> = (
  * a conversation without an id starts over.
  *
  * @typeParam Own the caller's type of messages. Returned messages are given ones, or copies with fewer parts and other texts
- * @param around what a format does before and after each call
+ * @param around what a format does before and after each call, whose arguments are checked by then
  * @throws TypeError for an invalid compactor or options that are not an object; RangeError naming each invalid option.
  */
 export function createMessageCompactor<Message, Own = Message>(
@@ -66,56 +66,37 @@ export function createMessageCompactor<Message, Own = Message>(
   }
   const complete = completeAdapterOptions(compactor, checkedFields(options, 'adapter options'));
   const conversations = conversationsOf(compactor, format);
-  const compact = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> =>
-    conversations.compact(messages, checkedCall(given), complete);
-  const report = (): readonly ConversationReport[] => conversations.report(complete);
-  const asSent = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> =>
-    conversations.asSent(messages, checkedCall(given), complete);
-  const counting: CountingCompactor<Message> = Object.assign(failOpen(complete, around(compact)), {
-    report,
-    asSent: failOpen(complete, around(asSent)),
+  const compact: Compact<Message> = (messages, call = {}) =>
+    conversations.compact(messages, call, complete);
+  const asSent: Compact<Message> = (messages, call = {}) =>
+    conversations.asSent(messages, call, complete);
+  const counting: CountingCompactor<Message> = Object.assign(checked(complete, around(compact)), {
+    report: () => conversations.report(complete),
+    asSent: checked(complete, around(asSent)),
   });
   return counting as unknown as CountingCompactor<Own>;
 }
 
 /**
- * Applies `onError`: unless it is `throw`, a failed compaction returns the messages as they were passed. A value that is not
- * a list and an aborted signal reject in any case.
+ * Checks the arguments of each call and applies `onError`: unless it is `throw`, a failed compaction returns the messages as they were
+ * passed. A value that is not a list and an aborted signal reject in any case.
  */
-function failOpen<Message>(
+function checked<Message>(
   { onError, logger }: CompleteAdapterOptions,
   compact: Compact<Message>,
 ): Compact<Message> {
-  if (onError === 'throw') return compact;
-  return async (messages, call) => {
-    // A copy: the caller's own list may grow while this waits.
-    const given = copyOf(messages);
+  return async (given, argumentsOfCall) => {
+    // Copies: the caller's own list may grow while this waits.
+    const messages = checkedMessages(given);
+    const all = messages.length === given.length ? messages : given.slice();
+    let call: CompactCall = {};
     try {
+      call = checkedCall(argumentsOfCall);
       return await compact(messages, call);
     } catch (thrown) {
-      if (given === undefined || isAborted(call)) throw thrown;
+      if (onError === 'throw' || call.signal?.aborted === true) throw thrown;
       warnOfFailure(logger, thrown, 'compaction failed; the messages are sent as they are');
-      return given;
+      return [...all];
     }
   };
-}
-
-/** Returns `undefined` for a value that is not a readable list. */
-function copyOf<Message>(messages: readonly Message[]): Message[] | undefined {
-  try {
-    return Array.isArray(messages) ? (messages as readonly Message[]).slice() : undefined;
-  } catch {
-    // The compaction fails on this value, too, and reports why.
-    return undefined;
-  }
-}
-
-function isAborted(call: CompactCall | undefined): boolean {
-  try {
-    const signal: unknown = call?.signal;
-    return typeof signal === 'object' && signal !== null && (signal as AbortSignal).aborted;
-  } catch {
-    // What throws when it is read is no signal.
-    return false;
-  }
 }

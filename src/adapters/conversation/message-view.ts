@@ -131,8 +131,7 @@ export class MessageView<Message> {
     let isChanged = false;
     for (const at of which) {
       const [place, message, former] = [places[at], now[at], messages[at]];
-      if (place === undefined || message === undefined || former === undefined) continue;
-      if (message === former) continue;
+      if (place === undefined || message === undefined || message === former) continue;
       isChanged = true;
       if (!('entry' in place) && place.given === former) this.#replaceGiven(place, message);
       else if (place.current === former) {

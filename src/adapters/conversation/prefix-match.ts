@@ -3,7 +3,7 @@
 
 import type { MessageFormat } from '../format/message-format.js';
 import type { KnownMessages } from '../format/message-place.js';
-import { isPlainCopy } from '../format/same-value.js';
+import { isSameValue } from '../format/same-value.js';
 
 /** A known list that is a prefix of the messages of a call. */
 export interface PrefixMatch<Message> {
@@ -48,7 +48,7 @@ export function matchPrefix<Message>(
     const former = known[at] as Message;
     if (message === former) continue;
     firstOther = at;
-    if (isPlainCopy(message, former)) continue;
+    if (isSameValue(message, former)) continue;
     const isSame = format.isSame(message, former);
     if (!isSame && !(areInstructions(format, messages, at) && areInstructions(format, known, at)))
       return undefined;
@@ -88,7 +88,7 @@ export function isEditedWithin<Message>(
   if (length < MIN_EDITED_LENGTH || messages.length < length) return false;
   const isSame = (at: number): boolean => {
     const [message, former] = [messages[at] as Message, known[at] as Message];
-    return message === former || isPlainCopy(message, former) || format.isSame(message, former);
+    return message === former || format.isSame(message, former);
   };
   if (!isSame(length - 1)) return false;
   const first = known.findIndex((message) => format.isInstruction?.(message) !== true);

@@ -23,11 +23,10 @@ const MAX_DEPTH = 2;
  * texts as strings writes a marked text as a list of one part. Both forms are equal.
  */
 export function isSameButForCacheMarks(a: unknown, b: unknown): boolean {
-  const isMark = (key: string, value: unknown): boolean => isCacheMark(key, value);
-  if (isSameValue(a, b, isMark)) return true;
+  if (isSameValue(a, b, isCacheMark)) return true;
   try {
     if (!isRecord(a) || !isRecord(b) || typeof a['content'] === typeof b['content']) return false;
-    return isSameValue(inParts(a), inParts(b), isMark);
+    return isSameValue(inParts(a), inParts(b), isCacheMark);
   } catch {
     return false;
   }

@@ -5,6 +5,7 @@
 import { asArray, asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { MARKS } from './cache-marks.js';
+import { madeFrom } from './originals.js';
 import { isPlainObject } from './plain-data.js';
 
 /** A request with more marks is refused. */
@@ -70,7 +71,7 @@ export function withMarkBefore<Message extends object>(
     const message = marked[at] as Message & JsonRecord;
     const blocks = [...format.blocksOf(message)];
     blocks[block] = format.withMark(asRecord(blocks[block]) ?? {}, mark);
-    marked[at] = { ...message, content: blocks };
+    marked[at] = madeFrom<Message>({ ...message, content: blocks }, message);
   };
   if (countMarks([besides, messages]) >= MAX_MARKS) {
     if (behind.spare === undefined) return messages;

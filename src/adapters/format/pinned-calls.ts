@@ -7,24 +7,24 @@
 import { isStripped } from '../../main/preflight/reasoning-policy.js';
 import { asRecord } from '../../shared/json.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
-import type { PlacedBlock, Reading } from './message-format.js';
+import type { PlacedBlock, PlacedEntry, Reading } from './message-format.js';
 
-/** The calls that a message makes, answers or refers to, by their ids. */
+/** The calls that a message makes, answers or refers to, by their ids. Missing lists are empty. */
 export interface CallsInMessage {
   /** Calls that the application answers. */
-  readonly calls: readonly unknown[];
+  readonly calls?: readonly unknown[];
   /** Calls of the provider's own tools. */
-  readonly serverCalls: readonly unknown[];
+  readonly serverCalls?: readonly unknown[];
   /** Calls whose results the message has. */
-  readonly answered: readonly unknown[];
+  readonly answered?: readonly unknown[];
   /** All calls that the message's other parts belong to. @default those in `answered` */
   readonly related?: readonly unknown[];
   /** Calls of the provider's tools that made some of the message's calls. */
   readonly programs?: readonly unknown[];
-  /** Whether the message uses OpenAI's computer tool, whose results are screenshots. */
+  /** Whether the message uses OpenAI's computer tool, whose results are screenshots. @default false */
   readonly usesComputer?: boolean;
-  /** Whether the message must be sent unchanged for another reason. */
-  readonly staysPinned: boolean;
+  /** Whether the message must be sent unchanged for another reason. @default false */
+  readonly staysPinned?: boolean;
 }
 
 /** Returns from a call's `caller` the id of the provider's tool call that made it, such as code execution; empty if the model did. */
@@ -41,10 +41,10 @@ export class PinnedCalls {
 
   /** Whether a message must be sent unchanged. Must be called once for each message, in order. */
   pins(message: CallsInMessage): boolean {
-    const { calls, serverCalls, answered, programs = [], usesComputer, staysPinned } = message;
+    const { calls = [], serverCalls = [], answered = [], programs = [] } = message;
     const isPinned =
-      staysPinned ||
-      usesComputer === true ||
+      message.staysPinned === true ||
+      message.usesComputer === true ||
       programs.length > 0 ||
       serverCalls.some((id) => !answered.includes(id)) ||
       (this.#ids.size > 0 && callsOfOtherMessages(message).some((id) => this.#ids.has(id)));
@@ -60,9 +60,9 @@ export class PinnedCalls {
 
 /** Returns the calls in other messages that parts of a message belong to. */
 function callsOfOtherMessages({
-  calls,
-  serverCalls,
-  answered,
+  calls = [],
+  serverCalls = [],
+  answered = [],
   related = answered,
   programs = [],
 }: CallsInMessage): readonly unknown[] {
@@ -92,19 +92,20 @@ export class WholeExchanges {
 
   /** Reads the next pinned message. If the message completes an exchange, adds the exchange as an entry. */
   take(message: WholeMessage, reading: Reading): void {
-    const { calls, serverCalls, answered, staysPinned, userBlocks = [] } = message;
+    const { calls = [], serverCalls = [], answered = [], userBlocks = [] } = message;
+    const made = [...calls, ...serverCalls];
     const blocks = addReasoning(message.blocks, reading);
     const otherCalls = callsOfOtherMessages(message);
     const isContinued = otherCalls.length > 0 && otherCalls.every((id) => this.#open.has(id));
-    if (!isContinued) this.interrupt(reading);
-    const isBegun = otherCalls.length === 0 && calls.length + serverCalls.length > 0;
-    for (const id of [...calls, ...serverCalls]) this.#open.add(id);
+    if (!isContinued) this.#interrupt(reading);
+    const isBegun = otherCalls.length === 0 && made.length > 0;
+    for (const id of made) this.#open.add(id);
     for (const id of answered) this.#open.delete(id);
     this.#blocks.push(...blocks);
     this.#tokens += estimateEntryTokens({ speaker: 'ai', blocks: [...blocks, ...userBlocks] });
     const isOpen = this.#open.size > 0;
-    if (staysPinned || !(isContinued || isBegun) || (isOpen && userBlocks.length > 0))
-      this.interrupt(reading);
+    const isWhole = message.staysPinned !== true && (isContinued || isBegun);
+    if (!isWhole || (isOpen && userBlocks.length > 0)) this.#interrupt(reading);
     else if (!isOpen) {
       reading.entries.push({ speaker: 'ai', blocks: this.#blocks });
       if (userBlocks.length > 0) reading.entries.push({ speaker: 'human', blocks: userBlocks });
@@ -113,8 +114,14 @@ export class WholeExchanges {
     }
   }
 
-  /** Leaves an incomplete exchange pinned. Must be called before a message that is not pinned. */
-  interrupt(reading: Reading): void {
+  /** Adds the entries of messages that are not pinned. Leaves an incomplete exchange before them pinned. */
+  pass(entries: readonly PlacedEntry[], reading: Reading): void {
+    this.#interrupt(reading);
+    for (const entry of entries) if (entry.blocks.length > 0) reading.entries.push(entry);
+  }
+
+  /** Leaves an incomplete exchange pinned. */
+  #interrupt(reading: Reading): void {
     this.end(reading);
     this.#clear();
   }

@@ -4,6 +4,7 @@ import type { Content, Part } from '@google/genai';
 import type { ContentBlock } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
+import { madeFrom } from '../format/originals.js';
 import { editedParts } from '../format/part-edits.js';
 import { textsOf } from '../format/placed.js';
 import { isSameValue } from '../format/same-value.js';
@@ -25,7 +26,8 @@ export const contentFormat: MessageFormat<Content> = {
 
 function rewriteContent(given: Content, edits: PartEdits): Content {
   const content = spreadable(given);
-  return { ...content, parts: editedParts(content.parts ?? [], edits, rewritePart) };
+  const parts = editedParts(content.parts ?? [], edits, rewritePart);
+  return madeFrom({ ...content, parts }, given);
 }
 
 function rewritePart(part: Part, block: ContentBlock): Part {

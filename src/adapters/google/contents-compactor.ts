@@ -5,9 +5,9 @@ import type { Content } from '@google/genai';
 import type { Compactor } from '../../main/compactor.js';
 import { asArray, asRecord } from '../../shared/json.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
-import { checkedMessages } from '../request/call-arguments.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
+import { madeFrom } from '../format/originals.js';
 import { isSameValue } from '../format/same-value.js';
 import { contentFormat } from './content-format.js';
 
@@ -41,10 +41,8 @@ export function contentsCompactor(
     compactor,
     contentFormat,
     options,
-    (compactEach) => async (contents, call) => {
-      const given = checkedMessages(contents);
-      return turns.join(await compactEach(turns.split(given), call), given);
-    },
+    (compactEach) => async (given, call) =>
+      turns.join(await compactEach(turns.split(given), call), given),
   );
   TURNS.set(compactor, turns);
   return compact;
@@ -106,7 +104,8 @@ export class JoinedTurns {
   #asOne(turn: readonly Content[]): readonly Content[] {
     const [first] = turn;
     if (first === undefined || turn.length === 1) return turn;
-    const whole: Content = { ...first, parts: turn.flatMap(({ parts }) => parts ?? []) };
+    const parts = turn.flatMap((content) => content.parts ?? []);
+    const whole: Content = madeFrom({ ...first, parts }, ...turn);
     this.#joined.set(whole, turn);
     const others = this.#newest.filter((each) => !isSameValue(each.whole, whole));
     this.#newest = [...others, { whole, turn }].slice(-MAX_JOINED);

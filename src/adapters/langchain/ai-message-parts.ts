@@ -56,7 +56,6 @@ export function callsIn({ content, tool_calls: listed, ...extra }: MessageFields
     answered: blocks.map(({ tool_use_id: id }) => id),
     usesComputer: usesComputer(calls, extra),
     programs: blocks.filter(isCallBlock).flatMap(({ caller }) => programsIn(caller)),
-    staysPinned: false,
   };
 }
 

@@ -29,8 +29,6 @@ import {
 /** Stands for the entry of a pinned message, which gets none. */
 const PINNED: PlacedEntry = { speaker: 'human', blocks: [] };
 
-const NO_CALLS = { calls: [], serverCalls: [], staysPinned: false };
-
 export class BaseMessageReader implements MessageReader<BaseMessage> {
   readonly #pairing = new CallPairing();
   readonly #pinned = new PinnedCalls();
@@ -40,14 +38,10 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     const given = readFields(message, index);
     const { type, fields } = given;
     const answered = type === 'tool' ? [fields.tool_call_id] : [];
-    const calls = type === 'ai' ? callsIn(fields) : { ...NO_CALLS, answered };
+    const calls = type === 'ai' ? callsIn(fields) : { answered };
     const entry = this.#readMessage(given, index, this.#pinned.pins(calls));
-    if (entry.blocks.length > 0) {
-      this.#whole.interrupt(reading);
-      reading.entries.push(entry);
-      return;
-    }
-    this.#whole.take({ ...calls, blocks: wholeBlocks(fields, index) }, reading);
+    if (entry.blocks.length > 0) this.#whole.pass([entry], reading);
+    else this.#whole.take({ ...calls, blocks: wholeBlocks(fields, index) }, reading);
   }
 
   end(reading: Reading): void {

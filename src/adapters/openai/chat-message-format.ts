@@ -15,6 +15,7 @@ import type {
   Reading,
 } from '../format/message-format.js';
 import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
+import { madeFrom } from '../format/originals.js';
 import { fixedIf, groupOfCalls, joinTexts, placed, placedInOrder } from '../format/placed.js';
 import { editedContent } from '../format/part-edits.js';
 import { plainData, spreadable } from '../format/plain-data.js';
@@ -41,21 +42,7 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
   sdk: 'chat',
   createReader: () => new ChatReader(),
   isSame: isSameButForCacheMarks,
-  rewrite: (given, edits) => {
-    const message = spreadable(given);
-    switch (message.role) {
-      case 'assistant':
-        return rewriteAssistant(message, edits);
-      case 'tool':
-      case 'function': {
-        const edit = edits.get(0);
-        if (edit?.type !== 'tool_response') return message;
-        return withContent(message, rewriteOutput(message.content, String(edit.result), 'text'));
-      }
-      default:
-        return withContent(message, editedContent(message.content, edits));
-    }
-  },
+  rewrite: (given, edits) => madeFrom(rewriteMessage(spreadable(given), edits), given),
   isInstruction,
   // For Claude behind a gateway: its reasoning is in the messages.
   reasoningOf: reasoningOfHosted,
@@ -206,6 +193,21 @@ function readCall(value: unknown, message: JsonRecord, where: string): ContentBl
 
 function withContent<Message extends ChatMessage>(message: Message, content: unknown): Message {
   return { ...message, content };
+}
+
+function rewriteMessage(message: ChatMessage, edits: PartEdits): ChatMessage {
+  switch (message.role) {
+    case 'assistant':
+      return rewriteAssistant(message, edits);
+    case 'tool':
+    case 'function': {
+      const edit = edits.get(0);
+      if (edit?.type !== 'tool_response') return message;
+      return withContent(message, rewriteOutput(message.content, String(edit.result), 'text'));
+    }
+    default:
+      return withContent(message, editedContent(message.content, edits));
+  }
 }
 
 function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMessage {

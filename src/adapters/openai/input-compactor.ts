@@ -4,9 +4,8 @@ import type OpenAI from 'openai';
 import type { Compactor } from '../../main/compactor.js';
 import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
-import { checkedCall, checkedFields } from '../request/call-arguments.js';
+import { checkedFields } from '../request/call-arguments.js';
 import { asRecord } from '../../shared/json.js';
-import { isArray } from '../../shared/misuse.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
 import { tryPlainData } from '../format/plain-data.js';
@@ -48,12 +47,11 @@ export function createItemCompactor<Item>(
     compactor,
     format,
     fields,
-    (inner) => async (items, given) => {
-      const call = checkedCall(given);
-      assertKeepsReasoning(call.reasoning);
+    (inner) => async (items, call) => {
+      assertKeepsReasoning(call?.reasoning);
       if (!beginsWithAnswer(items)) return inner(items, call);
       warnOfNothingToCompact(loggerOf(compactor, fields), SERVER_HELD);
-      return items.slice();
+      return [...items];
     },
   );
   assertKeepsReasoning(fields.reasoning);
@@ -65,7 +63,6 @@ const ANSWER = /_(?:output|result|approval_response)$/;
 
 /** Whether the first item that is no message answers a call: then the server keeps the call, and everything before it. */
 function beginsWithAnswer(items: readonly unknown[]): boolean {
-  if (!isArray(items)) return false;
   for (const given of items) {
     const { type, role } = asRecord(tryPlainData(given)) ?? {};
     if (role === undefined) return ANSWER.test(String(type));

@@ -8,6 +8,7 @@ import type { ContentBlock } from '../../shared/content.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { programsIn } from '../format/pinned-calls.js';
+import { madeFrom } from '../format/originals.js';
 import { joinTexts } from '../format/placed.js';
 import { editedContent } from '../format/part-edits.js';
 import { spreadable } from '../format/plain-data.js';
@@ -72,7 +73,7 @@ export function createItemFormat<Item extends object>(dialect: ItemDialect): Mes
     createReader: () => new ItemRunReader<Item>((item, where) => readItem(item, where, dialect)),
     isSame: dialect.isSame ?? isSameButForCacheMarks,
     isInstruction,
-    rewrite: (item, edits) => rewriteItem(spreadable(item), edits),
+    rewrite: (item, edits) => madeFrom(rewriteItem(spreadable(item), edits), item),
     write: ({ speaker, blocks }) =>
       dialect.write(speaker === 'ai' ? 'assistant' : 'user', joinTexts(blocks)) as Item,
     provider: ITEM_PROVIDER_MESSAGES,

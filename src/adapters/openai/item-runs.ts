@@ -39,15 +39,14 @@ export type ItemReading =
 /** @throws TypeError for an invalid item */
 export type ReadItem = (item: unknown, where: string) => ItemReading;
 
+/** What is read of an item of the model. */
+type ModelReading = Extract<ItemReading, { readonly kind: 'model' }>;
+
 /** An item that the model produced. */
 interface RunItem {
   readonly index: number;
   readonly item: unknown;
-  readonly blocks: readonly ContentBlock[];
-  readonly isPinned: boolean;
-  readonly askedId: string | undefined;
-  readonly answeredId: string | undefined;
-  readonly programs: readonly unknown[];
+  readonly read: ModelReading;
 }
 
 /**
@@ -72,20 +71,18 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     const item = plainData(given, `item ${index}`);
     const read = this.#readItem(item, `item ${index}`);
     if (read.kind === 'model') {
-      const { blocks, isPinned = false, askedId, answeredId, programs = [] } = read;
-      this.#run.push({ index, item, blocks, isPinned, askedId, answeredId, programs });
+      this.#run.push({ index, item, read });
       return;
     }
     this.#endRun(reading, false);
     this.#isWithinPinned = false;
     const entry = this.#readOther(read, index);
     if (entry !== undefined) {
-      this.#whole.interrupt(reading);
-      reading.entries.push(entry);
+      this.#whole.pass([entry], reading);
       return;
     }
     const blocks = [placed(opaqueBlockOf('whole', item), index, 0)];
-    this.#whole.take({ ...NO_CALLS, ...answeredBy(read), blocks }, reading);
+    this.#whole.take({ ...answeredBy(read), blocks }, reading);
   }
 
   end(reading: Reading): void {
@@ -98,32 +95,25 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     if (run.length === 0) return;
     this.#run = [];
     // If the reading ends in reasoning, the items that it leads to are still to come, and may have to be pinned.
-    const endsInReasoning = run.at(-1)?.blocks.at(-1)?.type === 'thinking';
+    const endsInReasoning = run.at(-1)?.read.blocks.at(-1)?.type === 'thinking';
     const isAlwaysPinned =
       this.#isWithinPinned || run.some(staysPinned) || (isLast && endsInReasoning);
-    const isPinned = isAlwaysPinned || run.some((item) => item.isPinned);
+    const isPinned = isAlwaysPinned || run.some(({ read }) => read.isPinned === true);
     this.#isWithinPinned = isPinned;
-    for (const { blocks } of run) this.#calls.add(blocks, isPinned);
-    if (isPinned) {
-      const calls = run.flatMap(idsOfCalls);
-      const blocks = run.flatMap(wholeBlocks);
-      const answered = run.flatMap(({ answeredId }) => answeredId ?? []);
-      const programs = run.flatMap((item) => item.programs);
-      this.#whole.take(
-        { ...NO_CALLS, calls, answered, programs, staysPinned: isAlwaysPinned, blocks },
-        reading,
-      );
-    } else {
-      this.#whole.interrupt(reading);
-      const blocks = run.flatMap((item) => placedInOrder(item.blocks, item.index));
-      reading.entries.push({ speaker: 'ai', blocks });
+    for (const { read } of run) this.#calls.add(read.blocks, isPinned);
+    if (!isPinned) {
+      const blocks = run.flatMap(({ read, index }) => placedInOrder(read.blocks, index));
+      this.#whole.pass([{ speaker: 'ai', blocks }], reading);
+      return;
     }
+    const calls = run.flatMap(idsOfCalls);
+    const answered = run.flatMap(({ read }) => read.answeredId ?? []);
+    const programs = run.flatMap(({ read }) => read.programs ?? []);
+    const blocks = run.flatMap(wholeBlocks);
+    this.#whole.take({ calls, answered, programs, staysPinned: isAlwaysPinned, blocks }, reading);
   }
 
-  #readOther(
-    reading: Exclude<ItemReading, { readonly kind: 'model' }>,
-    index: number,
-  ): PlacedEntry | undefined {
+  #readOther(reading: Exclude<ItemReading, ModelReading>, index: number): PlacedEntry | undefined {
     if (reading.kind === 'pinned') return undefined;
     if (reading.kind === 'compaction')
       return { speaker: 'ai', blocks: placedInOrder([reading.block], index) };
@@ -133,8 +123,6 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     return response && { speaker: 'tool', blocks: [placed(response, index, 0)] };
   }
 }
-
-const NO_CALLS = { calls: [], serverCalls: [], answered: [], staysPinned: false };
 
 /** Returns the calls and requests that an item answers or belongs to. */
 function answeredBy(reading: ItemReading): Pick<WholeMessage, 'answered' | 'related'> {
@@ -147,12 +135,13 @@ function answeredBy(reading: ItemReading): Pick<WholeMessage, 'answered' | 'rela
 }
 
 /** Whether an item stays pinned for good, because it belongs to no exchange that can be completed. */
-function staysPinned({ isPinned, askedId, answeredId, programs }: RunItem): boolean {
+function staysPinned({ read }: RunItem): boolean {
+  const { isPinned = false, askedId, answeredId, programs = [] } = read;
   return isPinned && askedId === undefined && answeredId === undefined && programs.length === 0;
 }
 
 /** Returns the ids of an item's calls that the application answers, and `askedId`, such as that of an approval request or a program. */
-function idsOfCalls({ blocks, askedId }: RunItem): readonly string[] {
+function idsOfCalls({ read: { blocks, askedId } }: RunItem): readonly string[] {
   const ids = blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : []));
   return askedId === undefined ? ids : [...ids, askedId];
 }
@@ -161,7 +150,7 @@ function idsOfCalls({ blocks, askedId }: RunItem): readonly string[] {
  * Returns the blocks of an item that must stay whole. Messages keep their blocks, because summaries need them; other items become one
  * opaque block that no rule edits. So does reasoning, because it must stay with its call.
  */
-function wholeBlocks({ blocks, item, index }: RunItem): readonly PlacedBlock[] {
+function wholeBlocks({ read: { blocks }, item, index }: RunItem): readonly PlacedBlock[] {
   const isRead = blocks.every(({ type }) => type !== 'thinking' && type !== 'tool_call');
   return placedInOrder(isRead ? blocks : [opaqueBlockOf('whole', item)], index);
 }

@@ -1,16 +1,10 @@
 // Sums up the analyses of several sessions.
 
 import { STAY_REASONS } from './analysis-report.js';
-import type {
-  AnalysisFigures,
-  RuleReport,
-  SessionAnalysis,
-  ToolFigures,
-} from './analysis-report.js';
+import type { AnalysisFigures, SessionAnalysis, ToolFigures } from './analysis-report.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
-import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
-import { groupBy, sumsOf } from '../measure/aggregate.js';
+import { groupBy, largestFirst, sumsOf } from '../measure/aggregate.js';
 import { sumInput } from '../replay/money.js';
 import { sumPairs } from '../replay/replay-totals.js';
 
@@ -30,7 +24,16 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
       return { category, ...sumsOf(those, ['blocks', 'tokens', 'reclaimedTokens']) };
     }),
     tools: sumTools(sessions.flatMap(({ tools }) => tools)),
-    rules: RECLAIM_RULES.flatMap((rule) => sumRule(rule, sessions)),
+    rules: RECLAIM_RULES.flatMap((rule) => {
+      const those = sessions.flatMap(({ rules }) => rules).filter((report) => report.rule === rule);
+      if (those.length === 0) return [];
+      const examples = largestFirst(
+        those.flatMap((report) => report.examples),
+        ({ tokens }) => tokens,
+      );
+      const sums = sumsOf(those, ['items', 'tokens']);
+      return [{ rule, ...sums, examples: examples.slice(0, EXAMPLES_PER_RULE) }];
+    }),
     stays: STAY_REASONS.flatMap((reason) => {
       const those = sessions
         .flatMap(({ stays }) => stays)
@@ -50,32 +53,13 @@ const TOOL_FIGURES = [
 
 /** Sums up tools by name. Tools of different agents with the same name count as one. */
 function sumTools(tools: readonly ToolFigures[]): readonly ToolFigures[] {
-  return Array.from(
+  const sums = Array.from(
     groupBy(tools, ({ tool }) => tool),
-    ([tool, those]) => ({
-      tool,
-      ...sumsOf(those, TOOL_FIGURES),
-      largestResult:
-        those
-          .flatMap(({ largestResult }) => largestResult ?? [])
-          .sort((a, b) => b.tokens - a.tokens)
-          .at(0) ?? null,
-    }),
-  ).sort((a, b) => b.resultTokens - a.resultTokens);
-}
-
-function sumRule(rule: ReclaimRule, sessions: readonly SessionAnalysis[]): readonly RuleReport[] {
-  const those = sessions.flatMap(({ rules }) => rules).filter((report) => report.rule === rule);
-  const [first] = those;
-  if (first === undefined) return [];
-  return [
-    {
-      ...first,
-      ...sumsOf(those, ['items', 'tokens']),
-      examples: those
-        .flatMap(({ examples }) => examples)
-        .sort((a, b) => b.tokens - a.tokens)
-        .slice(0, EXAMPLES_PER_RULE),
+    ([tool, those]): ToolFigures => {
+      const largest = those.flatMap(({ largestResult }) => largestResult ?? []);
+      const [largestResult = null] = largestFirst(largest, ({ tokens }) => tokens);
+      return { tool, ...sumsOf(those, TOOL_FIGURES), largestResult };
     },
-  ];
+  );
+  return largestFirst(sums, ({ resultTokens }) => resultTokens);
 }

@@ -6,7 +6,7 @@ import type { Composition } from '../measure/composition.js';
 import { NO_SUBJECT, shortExcerpt } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
 import { callOf } from '../measure/entry-difference.js';
-import { addTo } from '../measure/aggregate.js';
+import { addTo, largestFirst } from '../measure/aggregate.js';
 import { reclaimedBy, textOf } from '../replay/edit-row.js';
 import type { Recording } from '../replay/recording.js';
 import { stopMessage } from '../replay/replay-report.js';
@@ -25,8 +25,6 @@ import { EXAMPLES_PER_RULE } from './analysis-totals.js';
 import { explainStays } from './analysis-retention.js';
 
 const LARGEST_STAYING = 5;
-
-type TokensOf = Recording['tokensOf'];
 
 /** An entry that remains at the end of its context, with the reason of each of its blocks. */
 interface LeftEntry {
@@ -90,9 +88,11 @@ function toolFigures(
   after: Composition,
   largest: ReadonlyMap<string, ResultFigures>,
 ): readonly ToolFigures[] {
-  return toolDifferences(before, after)
-    .map((tool) => ({ ...tool, largestResult: largest.get(tool.tool) ?? null }))
-    .sort((a, b) => b.resultTokens - a.resultTokens);
+  const tools = toolDifferences(before, after).map((tool) => ({
+    ...tool,
+    largestResult: largest.get(tool.tool) ?? null,
+  }));
+  return largestFirst(tools, ({ resultTokens }) => resultTokens);
 }
 
 function largestResults({ lives }: Recording): ReadonlyMap<string, ResultFigures> {
@@ -107,15 +107,19 @@ function largestResults({ lives }: Recording): ReadonlyMap<string, ResultFigures
 function ruleReports({ report, rows }: Recording): readonly RuleReport[] {
   return report.reclaimed.map((total) => ({
     ...total,
-    examples: rows
-      .filter((row) => row.rule === total.rule && reclaimedBy(row) > 0)
-      .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
+    examples: largestFirst(
+      rows.filter((row) => row.rule === total.rule && reclaimedBy(row) > 0),
+      reclaimedBy,
+    )
       .slice(0, EXAMPLES_PER_RULE)
       .map((row) => ({ tool: row.tool, ...(row.subject ?? NO_SUBJECT), tokens: reclaimedBy(row) })),
   }));
 }
 
-function stayFigures(left: readonly LeftEntry[], tokensOf: TokensOf): readonly StayFigures[] {
+function stayFigures(
+  left: readonly LeftEntry[],
+  tokensOf: Recording['tokensOf'],
+): readonly StayFigures[] {
   const items = new Map<StayReason, number>();
   const tokens = new Map<StayReason, number>();
   for (const { entry, reasons } of left) {
@@ -135,13 +139,12 @@ function largestStaying(
   left: readonly LeftEntry[],
   { tokensOf, subjects }: Recording,
 ): readonly StayingEntry[] {
-  return [...left]
-    .sort((a, b) => tokensOf(b.entry) - tokensOf(a.entry))
+  return largestFirst(left, ({ entry }) => tokensOf(entry))
     .slice(0, LARGEST_STAYING)
     .flatMap(({ entry, origin, reasons }) => {
       const tokens = tokensOf(entry);
       const shares = sharesOf(entry, tokens).map((share, at) => ({ ...share, at }));
-      const [largest] = shares.sort((a, b) => b.tokens - a.tokens);
+      const [largest] = largestFirst(shares, (share) => share.tokens);
       if (!largest?.block) return [];
       const { block, category, tool, at } = largest;
       return [

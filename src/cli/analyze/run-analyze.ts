@@ -2,6 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import { runExplain } from './run-explain.js';
+import { largestFirst } from '../measure/aggregate.js';
 import { playFiles, setupOf, withSessions } from '../replay/play-file.js';
 import type { PlayedFiles, Playing } from '../replay/play-file.js';
 import type { ReplayOptions, ReplaySetup } from '../replay/replay-session.js';
@@ -86,5 +87,5 @@ export async function analyzeFiles(
   // One more file than threads, so that one file is parsed while each thread counts another.
   const play = { ...options, threads, doing: 'analyzing', atOnce: threads + 1 };
   const { sessions, unread } = await playFiles(found, play, analyzeRecording);
-  return { sessions: sessions.toSorted((a, b) => b.tokens.without - a.tokens.without), unread };
+  return { sessions: largestFirst(sessions, ({ tokens }) => tokens.without), unread };
 }

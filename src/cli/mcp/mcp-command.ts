@@ -66,7 +66,10 @@ export function createMcpCommand(): Command {
         if (there?.isFile() === false && !there.isDirectory())
           command.error(`error: --removal-log: ${path} is neither a file nor a folder.`);
       }
-      const scope = scopeOf(session, allSessions);
+      const scope: SessionScope | undefined =
+        session === undefined
+          ? allSessions && { acrossSessions: allSessions }
+          : { sessionId: session };
       const { chooseRecall } = await import('./recall-choice.js');
       if ((await chooseRecall({ paths, scope })) === 'several') command.error(SEVERAL_SESSIONS);
       const server = await import('./run-mcp.js').catch((error: unknown) => {
@@ -75,12 +78,4 @@ export function createMcpCommand(): Command {
       });
       server.runMcp({ paths, scope });
     });
-}
-
-function scopeOf(
-  sessionId: string | undefined,
-  acrossSessions: true | undefined,
-): SessionScope | undefined {
-  if (sessionId !== undefined) return { sessionId };
-  return acrossSessions && { acrossSessions };
 }

@@ -14,12 +14,12 @@ export interface RecallSource {
   readonly scope?: SessionScope | undefined;
 }
 
-/** What may be returned; `none`: the logs are empty; `several`: they hold several sessions and no scope was given. */
+/** What may be returned; `several`: the logs hold several sessions and no scope was given. */
 export type RecallChoice =
-  { readonly paths: readonly string[]; readonly scope: SessionScope } | 'none' | 'several';
+  { readonly paths: readonly string[]; readonly scope: SessionScope } | 'several';
 
 /**
- * Returns the files, with the given scope, or scans them until a second session shows up. A missing file counts as empty.
+ * Returns the files that there are, with the given scope, or scans them until a second session shows up.
  *
  * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` when a file cannot be read: it may hold another session.
  */
@@ -28,30 +28,28 @@ export async function chooseRecall(source: RecallSource): Promise<RecallChoice> 
   if (source.scope !== undefined) return { paths, scope: source.scope };
   let only: string | undefined;
   for (const path of paths) {
-    try {
-      for await (const { record } of readRemovals(path)) {
-        if (only !== undefined && only !== record.sessionId) return 'several';
-        only = record.sessionId;
-      }
-    } catch (thrown) {
-      if (!isMissingFile(thrown)) throw thrown;
+    for await (const { record } of readRemovals(path)) {
+      if (only !== undefined && only !== record.sessionId) return 'several';
+      only = record.sessionId;
     }
   }
-  return only === undefined ? 'none' : { paths, scope: { sessionId: only } };
+  // Without a record there is nothing to return, whoever asks.
+  return only === undefined
+    ? { paths: [], scope: { acrossSessions: true } }
+    : { paths, scope: { sessionId: only } };
 }
 
-/** Returns the removal logs in a folder, as `removalLogDirectory` names them; a path of anything else as it is. */
+/**
+ * Returns the removal logs in a folder, as `removalLogDirectory` names them; nothing if there is nothing, because a session creates its
+ * removal log only with its first edit; a path of anything else as it is.
+ */
 async function logsAt(path: string): Promise<readonly string[]> {
-  const names = await readdir(path).catch(() => undefined);
+  const names = await readdir(path).catch((error: unknown) =>
+    (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined,
+  );
   if (names === undefined) return [path];
   return names
     .filter((name) => name.endsWith('.removals.jsonl'))
     .sort()
     .map((name) => join(path, name));
-}
-
-/** Whether an error was caused by a missing file: a session creates its removal log only with its first edit. */
-export function isMissingFile(thrown: unknown): boolean {
-  const { cause } = Object(thrown) as { readonly cause?: unknown };
-  return (Object(cause) as { readonly code?: unknown }).code === 'ENOENT';
 }

@@ -5,7 +5,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { restore } from '../../removal-log.js';
 import type { RestoredResponse } from '../../removal-log.js';
 import { CtxfoldError } from '../../index.js';
-import { chooseRecall, isMissingFile } from './recall-choice.js';
+import { chooseRecall } from './recall-choice.js';
 import type { RecallSource } from './recall-choice.js';
 import { readRemovedPage } from './removed-page.js';
 import type { RemovedPage } from './removed-page.js';
@@ -105,9 +105,7 @@ async function latestOf(
   const found = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const latest = found.toSorted((a, b) => a.recordedAt - b.recordedAt).at(-1);
   if (latest !== undefined) return latest;
-  const isUnread = outcomes.some(
-    (each) => each.status === 'rejected' && !isNotInLog(each.reason) && !isMissingFile(each.reason),
-  );
+  const isUnread = outcomes.some((each) => each.status === 'rejected' && !isNotInLog(each.reason));
   return isUnread ? 'unread' : 'none';
 }
 

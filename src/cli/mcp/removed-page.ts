@@ -1,8 +1,8 @@
 // Pages through the removed results of several removal logs. Cursors stay valid while the logs grow.
 
 import { listRemoved } from '../../removal-log.js';
-import type { RemovedResult, SessionScope } from '../../removal-log.js';
-import { chooseRecall, isMissingFile } from './recall-choice.js';
+import type { RemovedResult } from '../../removal-log.js';
+import { chooseRecall } from './recall-choice.js';
 import type { RecallSource } from './recall-choice.js';
 
 /** One page, newest first. */
@@ -17,13 +17,8 @@ export interface RemovedPage {
 /** Sort key of a result; the list is in descending order. */
 type Place = readonly [removedAt: number, file: number, index: number];
 
-interface PlacedResult {
-  readonly place: Place;
-  readonly result: RemovedResult;
-}
-
 /**
- * Reads a page; `several` when the logs hold several sessions and no scope was given. A missing file counts as empty.
+ * Reads a page; `several` when the logs hold several sessions and no scope was given.
  *
  * @throws RangeError for a malformed cursor; CtxfoldError `REMOVAL_LOG_READ_FAILED` when a file
  * cannot be read.
@@ -36,15 +31,9 @@ export async function readRemovedPage(
   const start = cursor === undefined ? undefined : readCursor(cursor);
   const choice = await chooseRecall(source);
   if (choice === 'several') return choice;
-  const lists =
-    choice === 'none'
-      ? []
-      : await Promise.all(choice.paths.map((path) => listIfPresent(path, choice.scope)));
+  const lists = await Promise.all(choice.paths.map((path) => listRemoved(path, choice.scope)));
   const placed = lists.flatMap((results, file) =>
-    results.map((result, index): PlacedResult => ({
-      place: [result.removedAt, file, index],
-      result,
-    })),
+    results.map((result, index) => ({ place: [result.removedAt, file, index] as const, result })),
   );
   placed.sort((a, b) => comparePlaces(b.place, a.place));
   const left =
@@ -56,15 +45,6 @@ export async function readRemovedPage(
     total: placed.length,
     ...(last !== undefined && left.length > limit && { nextCursor: last.place.join('.') }),
   };
-}
-
-async function listIfPresent(path: string, scope: SessionScope): Promise<readonly RemovedResult[]> {
-  try {
-    return await listRemoved(path, scope);
-  } catch (thrown) {
-    if (isMissingFile(thrown)) return [];
-    throw thrown;
-  }
 }
 
 function readCursor(cursor: string): Place {

@@ -1,4 +1,4 @@
-// Sums and groups of values.
+// Sums, groups and order of values.
 
 /** Returns the sum of one figure over all values. */
 export function sumOf<Value>(values: Iterable<Value>, figureOf: (value: Value) => number): number {
@@ -19,6 +19,14 @@ export function sumsOf<Key extends string>(
 /** Adds to the sum under a key, which starts at 0. */
 export function addTo<Key>(sums: Map<Key, number>, key: Key, by: number): void {
   sums.set(key, (sums.get(key) ?? 0) + by);
+}
+
+/** Returns the values in descending order of size. */
+export function largestFirst<Value>(
+  values: readonly Value[],
+  sizeOf: (value: Value) => number,
+): readonly Value[] {
+  return values.toSorted((a, b) => sizeOf(b) - sizeOf(a));
 }
 
 /** Groups values by a key, in order of first occurrence, like `Map.groupBy` of Node 21. */

@@ -4,7 +4,7 @@
 import { PRUNING_RULES } from '../../density.js';
 import type { ContentBlock, EntryChange, IContent } from '../../index.js';
 import type { BlockExplanation, EntryExplanation, RuleEdit, RuleName } from '../../density.js';
-import { blockDifferences, callOf, identityOf } from './entry-difference.js';
+import { blockDifferences, callOf } from './entry-difference.js';
 import type { BlockDifference, HistoryDifference } from './entry-difference.js';
 import { groupBy } from './aggregate.js';
 
@@ -187,7 +187,7 @@ function attributeReplacement(entry: IContent, successor: IContent): readonly At
 
 /** Returns the first call or response of an entry. */
 function toolOf(entry: IContent): ContentBlock | null {
-  return entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
+  return entry.blocks.find((block) => callOf(block).callId !== null) ?? null;
 }
 
 function compressed(

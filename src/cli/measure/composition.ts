@@ -1,5 +1,4 @@
-// The composition of a history by category and tool, updated incrementally per entry. Callers pass the tokens of each entry,
-// which are split over its blocks.
+// The composition of a history by category and tool. Callers pass the tokens of each entry, which are split over its blocks.
 
 import { estimateEntryTokens } from '../../index.js';
 import type { ContentBlock, IContent } from '../../index.js';
@@ -40,51 +39,14 @@ export interface BlockShare {
   readonly tokens: number;
 }
 
-/** Running sums over the entries that were added and not yet removed. */
-export class Composition {
-  readonly #tokens = zeros();
-  readonly #blocks = zeros();
-  readonly #tools = new Map<string, ToolShare>();
-
-  /** Adds an entry with its tokens. */
-  add(entry: IContent, tokens: number): void {
-    for (const share of sharesOf(entry, tokens)) this.#change(share, 1);
-  }
-
-  /** Removes an entry that was added with the same tokens. */
-  remove(entry: IContent, tokens: number): void {
-    for (const share of sharesOf(entry, tokens)) this.#change(share, -1);
-  }
-
-  /** Tokens by category, with all categories in order. They sum up to the tokens of the entries. */
-  get byCategory(): ReadonlyMap<Category, number> {
-    return this.#tokens;
-  }
-
-  /** Blocks by category, with all categories in order. */
-  get blocksByCategory(): ReadonlyMap<Category, number> {
-    return this.#blocks;
-  }
-
+/** What a history consists of. */
+export interface Composition {
+  /** Tokens by category. They sum up to the tokens of the entries. */
+  readonly byCategory: ReadonlyMap<Category, number>;
+  /** Blocks by category. */
+  readonly blocksByCategory: ReadonlyMap<Category, number>;
   /** Figures by tool name, in order of first occurrence. */
-  get byTool(): ReadonlyMap<string, ToolShare> {
-    return this.#tools;
-  }
-
-  #change({ block, category, tool, tokens }: BlockShare, sign: 1 | -1): void {
-    addTo(this.#tokens, category, sign * tokens);
-    addTo(this.#blocks, category, block === null ? 0 : sign);
-    if (tool === null) return;
-    const former = this.#tools.get(tool) ?? { calls: 0, resultTokens: 0, callTokens: 0 };
-    const isCall = category === 'tool-call';
-    const present = {
-      calls: former.calls + (isCall ? sign : 0),
-      resultTokens: former.resultTokens + (isCall ? 0 : sign * tokens),
-      callTokens: former.callTokens + (isCall ? sign * tokens : 0),
-    };
-    if (present.calls === 0 && present.resultTokens === 0) this.#tools.delete(tool);
-    else this.#tools.set(tool, present);
-  }
+  readonly byTool: ReadonlyMap<string, ToolShare>;
 }
 
 /** Returns the composition of a history. */
@@ -92,10 +54,26 @@ export function compositionOf(
   entries: readonly IContent[],
   tokensOf: (entry: IContent) => number,
 ): Composition {
-  const composition = new Composition();
-  for (const entry of entries) composition.add(entry, tokensOf(entry));
-  return composition;
+  const byCategory = new Map<Category, number>();
+  const blocksByCategory = new Map<Category, number>();
+  const byTool = new Map<string, ToolShare>();
+  for (const share of entries.flatMap((entry) => sharesOf(entry, tokensOf(entry)))) {
+    const { block, category, tool, tokens } = share;
+    addTo(byCategory, category, tokens);
+    addTo(blocksByCategory, category, block === null ? 0 : 1);
+    if (tool === null) continue;
+    const { calls, resultTokens, callTokens } = byTool.get(tool) ?? NO_SHARE;
+    byTool.set(
+      tool,
+      category === 'tool-call'
+        ? { calls: calls + 1, resultTokens, callTokens: callTokens + tokens }
+        : { calls, resultTokens: resultTokens + tokens, callTokens },
+    );
+  }
+  return { byCategory, blocksByCategory, byTool };
 }
+
+const NO_SHARE: ToolShare = { calls: 0, resultTokens: 0, callTokens: 0 };
 
 /** What edits removed of one tool. */
 export interface ToolDifference extends ToolShare {
@@ -177,8 +155,4 @@ export function sharesOf(entry: IContent, tokens: number): readonly BlockShare[]
     tool: callOf(block).toolName,
     tokens: parts[at] ?? 0,
   }));
-}
-
-function zeros(): Map<Category, number> {
-  return new Map(CATEGORIES.map((category) => [category, 0]));
 }

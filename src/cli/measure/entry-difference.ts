@@ -25,7 +25,7 @@ export function blockDifferences(
   const formerBlocks = new Set(before);
   const added = after.filter((block) => !formerBlocks.has(block));
   const successors = groupBy(added, toolAndIdentityOf);
-  const taken = new Map<string | undefined, number>();
+  const taken = new Map<string, number>();
   const differences: BlockDifference[] = [];
   const rest: ContentBlock[] = [];
   for (const block of before) {
@@ -37,13 +37,9 @@ export function blockDifferences(
     // Blocks of the same tool with the same id are paired in order.
     const key = toolAndIdentityOf(block);
     const at = taken.get(key) ?? 0;
-    const successor = successors.get(key)?.[at];
     taken.set(key, at + 1);
-    differences.push({
-      tool: block,
-      before: [block],
-      after: successor === undefined ? [] : [successor],
-    });
+    const after = successors.get(key)?.slice(at, at + 1) ?? [];
+    differences.push({ tool: block, before: [block], after });
   }
   const addedRest = added.filter((block) => identityOf(block) === undefined);
   return rest.length === 0 && addedRest.length === 0
@@ -84,17 +80,14 @@ function identitiesOf({ blocks }: IContent): readonly string[] {
 }
 
 /** Returns the identity with the tool name, because blocks of different tools in one entry may have the same id. */
-function toolAndIdentityOf(block: ContentBlock): string | undefined {
-  const identity = identityOf(block);
-  if (isToolCallBlock(block)) return `${block.name} ${identity ?? ''}`;
-  return isToolResponseBlock(block) ? `${block.toolName} ${identity ?? ''}` : identity;
+function toolAndIdentityOf(block: ContentBlock): string {
+  return `${callOf(block).toolName ?? ''} ${identityOf(block) ?? ''}`;
 }
 
 /** Returns a key that a tool block keeps through edits; `undefined` for other blocks. */
-export function identityOf(block: ContentBlock): string | undefined {
-  if (isToolCallBlock(block)) return `call ${block.id}`;
-  if (isToolResponseBlock(block)) return `response ${block.callId}`;
-  return undefined;
+function identityOf(block: ContentBlock): string | undefined {
+  const { callId } = callOf(block);
+  return callId === null ? undefined : `${block.type} ${callId}`;
 }
 
 /** Returns the call id and tool name of a call or response; both are `null` for other blocks. */

@@ -12,20 +12,18 @@ export interface ChatCompletionsOptions {
   readonly apiKey?: string | undefined;
 }
 
-/** A failed request, with the properties by which `fromLanguageModel` decides on retries. */
+/** A failed request, with the properties by which `fromLanguageModel` decides on retries. Without a response, its cause tells. */
 export class ChatCompletionsError extends Error {
   /** `undefined` if there was no response. */
   readonly statusCode: number | undefined;
   /** Keyed by lower-case names. */
   readonly responseHeaders: Readonly<Record<string, string>>;
-  readonly isRetryable: boolean;
 
   constructor(message: string, response: Response | undefined, options?: ErrorOptions) {
     super(message, options);
     this.name = 'ChatCompletionsError';
     this.statusCode = response?.status;
     this.responseHeaders = Object.fromEntries(response?.headers ?? []);
-    this.isRetryable = response === undefined || response.ok || isBusy(response.status);
   }
 }
 
@@ -96,25 +94,10 @@ function answerOf(document: unknown): unknown {
       ...(typeof content === 'string' ? [{ type: 'text', text: content }] : []),
       ...calls.map(() => ({ type: 'tool-call' })),
     ],
-    finishReason: { unified: unifiedReason(finishReason), raw: finishReason },
+    // Specification v3 has the same words, but with hyphens.
+    finishReason: { unified: String(finishReason).replace('_', '-'), raw: finishReason },
     usage: { inputTokens: { total: inputTokens }, outputTokens: { total: outputTokens } },
   };
-}
-
-function unifiedReason(finishReason: unknown): string {
-  switch (finishReason) {
-    case 'stop':
-    case 'length':
-    case 'error':
-      return finishReason;
-    case 'content_filter':
-      return 'content-filter';
-    case 'tool_calls':
-    case 'function_call':
-      return 'tool-calls';
-    default:
-      return 'other';
-  }
 }
 
 /** Returns the server's error message: `{"error": {"message": …}}`, or `{"error": …}`. */
@@ -142,10 +125,6 @@ function reasonOf(error: unknown): string {
   const { code, message: causeMessage } = fieldsOf(cause);
   const reason = [code, causeMessage, message].find((text) => typeof text === 'string');
   return reason ?? 'unknown reason';
-}
-
-function isBusy(status: number): boolean {
-  return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
 function withoutKey(message: string, apiKey: string | undefined): string {

@@ -1,7 +1,6 @@
 // Measures how much work blocks the event loop of its thread.
 
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import type { EventLoopUtilization, IntervalHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Figures of the event loop. */
@@ -22,37 +21,25 @@ const RESOLUTION_MS = 1;
 /** Idle time before and after the work, so that the histogram's timer ticks on both sides of it and records blocking at either end. */
 const SETTLING_MS = 10 * RESOLUTION_MS;
 
-/** Watches the event loop from `start` to `finish`. */
-export class LoopMonitor {
-  readonly #delays: IntervalHistogram;
-  readonly #start: EventLoopUtilization;
-
-  private constructor(delays: IntervalHistogram) {
-    this.#delays = delays;
-    this.#start = performance.eventLoopUtilization();
-  }
-
-  /** Starts watching. Waits for the first tick of the histogram, before which blocking work is not recorded. */
-  static async start(): Promise<LoopMonitor> {
-    const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-    delays.enable();
+/** Watches the event loop, and returns a function that stops watching. */
+export async function watchEventLoop(): Promise<() => Promise<EventLoopFigures>> {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  // Blocking work is not recorded before the first tick of the histogram.
+  await sleep(SETTLING_MS);
+  const start = performance.eventLoopUtilization();
+  return async () => {
+    const { active, idle, utilization } = performance.eventLoopUtilization(start);
     await sleep(SETTLING_MS);
-    return new LoopMonitor(delays);
-  }
-
-  /** Stops watching. */
-  async finish(): Promise<EventLoopFigures> {
-    const { active, idle, utilization } = performance.eventLoopUtilization(this.#start);
-    await sleep(SETTLING_MS);
-    this.#delays.disable();
+    delays.disable();
     return {
-      longestDelayMs: delayMs(this.#delays.max),
-      p50DelayMs: delayMs(this.#delays.percentile(50)),
-      p99DelayMs: delayMs(this.#delays.percentile(99)),
+      longestDelayMs: delayMs(delays.max),
+      p50DelayMs: delayMs(delays.percentile(50)),
+      p99DelayMs: delayMs(delays.percentile(99)),
       utilization,
       elapsedMs: active + idle,
     };
-  }
+  };
 }
 
 /** Converts a value of the histogram to a delay. The histogram records the time between two ticks, which includes one interval. */
@@ -60,16 +47,8 @@ function delayMs(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS);
 }
 
-/** Times of a piece of work. */
-export interface Stretch {
-  /** From start to end. */
-  readonly waitMs: number;
-  /** The part of it in which the thread was busy. */
-  readonly busyMs: number;
-}
-
-/** Starts a stopwatch and returns a function that reads it. */
-export function startStretch(): () => Stretch {
+/** Starts a stopwatch and returns a function that reads it: the time since then, and the part of it in which the thread was busy. */
+export function startStretch(): () => { readonly waitMs: number; readonly busyMs: number } {
   const start = performance.eventLoopUtilization();
   const startMs = performance.now();
   return () => ({

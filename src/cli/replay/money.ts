@@ -3,7 +3,7 @@
 
 import { MODEL_PRICES_DATE, modelPrice } from '../../index.js';
 import type { CostReport, IContent, ModelPrice, RequestTokens } from '../../index.js';
-import { sumOf, sumsOf } from '../measure/aggregate.js';
+import { largestFirst, sumOf, sumsOf } from '../measure/aggregate.js';
 import {
   formatDollars,
   formatNumberOf,
@@ -124,9 +124,8 @@ const NOTHING_SAVED = 1e-9;
 
 /** Returns dollars saved by rule, largest first; negative for rules that cost more than they saved. Omits rules at zero. */
 export function savedByRule({ savedBy }: InputSums): readonly (readonly [string, number])[] {
-  return Object.entries(savedBy)
-    .filter(([, dollars]) => Math.abs(dollars) > NOTHING_SAVED)
-    .sort(([, a], [, b]) => b - a);
+  const saved = Object.entries(savedBy).filter(([, dollars]) => Math.abs(dollars) > NOTHING_SAVED);
+  return largestFirst(saved, ([, dollars]) => dollars);
 }
 
 /** Returns sentences about the cost of the input, the savings by rule and the prices; none if there were no requests. */

@@ -51,15 +51,6 @@ export function setupOf({ price, ...given }: PlayArguments, fail: Fail): ReplayS
   };
 }
 
-/**
- * Reads a file, or stdin, and plays it.
- *
- * @throws the signal's reason; errors of reading and of playing.
- */
-export async function playFile(file: string, options: ReplayOptions): Promise<Recording> {
-  return await replaySession(file, await readSession(file, options), options);
-}
-
 /** How to play several files. */
 export interface PlayFilesOptions extends ReplayOptions {
   /** What the progress bar says. @default 'playing' */
@@ -89,18 +80,15 @@ export async function playFiles<Digest>(
 ): Promise<PlayedFiles<Digest>> {
   const { signal, progress } = given;
   await using compactor = createReplayCompactor(given);
-  const options = { ...given, compactor };
   // With several files the bar counts files; a single file shows its own stages.
   const isSingle = files.length === 1;
   const update = isSingle ? undefined : progress?.begin(files.length, doing, 'files');
+  const options = { ...given, compactor, ...(!isSingle && { progress: undefined }) };
   const outcomes: (UnreadFile | { readonly played: Digest })[] = [];
   const rest = files.entries();
   let doneFiles = 0;
   const play = async (file: string): Promise<{ readonly played: Digest }> => {
-    const recording = await playFile(
-      file,
-      isSingle ? options : { ...options, progress: undefined },
-    );
+    const recording = await replaySession(file, await readSession(file, options), options);
     signal?.throwIfAborted();
     return { played: digest(recording) };
   };

@@ -6,8 +6,9 @@ import type { IContent, Session, ToolCatalog, ToolCallBlock } from '../../index.
 import type { Attribution } from '../measure/attribution.js';
 import { namePaths, subjectOfCall } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
-import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
-import { addTo } from '../measure/aggregate.js';
+import { CATEGORIES, sharesOf } from '../measure/composition.js';
+import type { BlockShare, Category } from '../measure/composition.js';
+import { addTo, largestFirst } from '../measure/aggregate.js';
 import type { ReplayReport } from './replay-report.js';
 import { attributeSteps, entriesOf } from './attributed-steps.js';
 import type { AttributedStep, LandedExplanation, RecordedContext } from './attributed-steps.js';
@@ -83,7 +84,8 @@ export async function recordingOf(
 class RecordingWalk {
   readonly #tokensOf: (entry: IContent) => number;
   readonly #catalog: ToolCatalog;
-  readonly #present = new Composition();
+  /** Tokens of the history by category. */
+  readonly #present = new Map<Category, number>();
   readonly #subjects = new Map<string, Subject>();
   readonly #lives = new ResultLives();
   readonly #turns: (readonly number[])[] = [];
@@ -98,26 +100,26 @@ class RecordingWalk {
   take(step: AttributedStep): void {
     if (step.kind === 'entry') this.#takeEntry(step.entry);
     else if (step.kind === 'preflight') {
-      const { byCategory } = this.#present;
-      this.#turns.push(CATEGORIES.map((category) => byCategory.get(category) ?? 0));
+      this.#turns.push(CATEGORIES.map((category) => this.#present.get(category) ?? 0));
     } else if (step.kind === 'context') {
-      for (const entry of step.ended.remaining) this.#remove(entry);
+      for (const entry of step.ended.remaining) this.#count(entry, -1);
       this.#lives.endContext(this.#turns.length);
     } else {
-      for (const entry of step.removed) this.#remove(entry);
-      for (const entry of step.added) this.#present.add(entry, this.#tokensOf(entry));
+      for (const entry of step.removed) this.#count(entry, -1);
+      for (const entry of step.added) this.#count(entry, 1);
       for (const attribution of step.attributions) this.#takeEdit(step.cause, attribution);
     }
   }
 
-  #remove(entry: IContent): void {
-    this.#present.remove(entry, this.#tokensOf(entry));
+  /** Counts an entry that was added, or that is gone. */
+  #count(entry: IContent, sign: 1 | -1): readonly BlockShare[] {
+    const shares = sharesOf(entry, this.#tokensOf(entry));
+    for (const { category, tokens } of shares) addTo(this.#present, category, sign * tokens);
+    return shares;
   }
 
   #takeEntry(entry: IContent): void {
-    const tokens = this.#tokensOf(entry);
-    this.#present.add(entry, tokens);
-    for (const { block, tokens: part } of sharesOf(entry, tokens)) {
+    for (const { block, tokens: part } of this.#count(entry, 1)) {
       if (block?.type === 'tool_call') this.#takeCall(block);
       if (block?.type !== 'tool_response') continue;
       this.#names.add(block.toolName).add(block.callId);
@@ -174,5 +176,6 @@ function modelOf(entries: readonly IContent[]): string | null {
     const model = modelOfEntry(entry);
     if (model !== undefined) addTo(answers, model, 1);
   }
-  return Array.from(answers).sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+  const [most] = largestFirst(Array.from(answers), ([, count]) => count);
+  return most?.[0] ?? null;
 }

@@ -1,7 +1,7 @@
 // The report about a folder of replays: its data, and its rendering as text.
 
 import { relative } from 'node:path';
-import { groupBy, sumOf } from '../measure/aggregate.js';
+import { groupBy, largestFirst, sumOf } from '../measure/aggregate.js';
 import { reportHead, sectionsText } from '../terminal/terminal-layout.js';
 import type { Layout } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
@@ -51,7 +51,7 @@ export function folderReport(
   return {
     reportVersion: 1,
     path,
-    sessions: [...sessions].sort((a, b) => b.input.without - a.input.without),
+    sessions: largestFirst(sessions, ({ input }) => input.without),
     totals: {
       entries: sumOf(sessions, ({ entries }) => entries),
       modelCalls: sumOf(sessions, ({ modelCalls }) => modelCalls.length),

@@ -6,15 +6,11 @@ import type { OffloadMode } from '../../index.js';
 import type { TranscriptFormat } from '../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import type { ModelArguments } from './model-options.js';
-import {
-  OFFLOAD_CHOICES,
-  STRATEGY_CHOICES,
-  absolutePath,
-  failOf,
-  share,
-  wholeNumber,
-} from '../terminal/options.js';
+import { absolutePath, failOf, share, wholeNumber } from '../terminal/options.js';
+// Not from the public API, whose loading dominates the time to print a help text.
 import { TRANSCRIPT_FORMATS } from '../../main/formats/transcript.js';
+import { OFFLOAD_MODES } from '../../main/offload/offload.js';
+import { COMPRESSION_STRATEGIES } from '../../main/strategies/strategy.js';
 
 /** Parsed options for playing a session. */
 export interface PlayArguments extends ModelArguments {
@@ -121,7 +117,7 @@ export function addPlayOptions(command: Command): Command {
   return addSessionOptions(command, '1 or 2')
     .addOption(
       new Option('--strategy <name>', 'compression strategy')
-        .choices(STRATEGY_CHOICES)
+        .choices(COMPRESSION_STRATEGIES)
         .default('high-density'),
     )
     .option(
@@ -140,7 +136,7 @@ export function addPlayOptions(command: Command): Command {
       share(true),
     )
     .addOption(
-      new Option('--offload <mode>', 'where work runs').choices(OFFLOAD_CHOICES).default('auto'),
+      new Option('--offload <mode>', 'where work runs').choices(OFFLOAD_MODES).default('auto'),
     )
     .option(
       '--removal-log <file>',

@@ -4,7 +4,7 @@ import { createCompactor, modelPrice } from '../../index.js';
 import { readRemovals } from '../../removal-log.js';
 import type { Compactor, ModelPrice, SessionOptions } from '../../index.js';
 import type { Transcript } from '../../transcripts.js';
-import { LoopMonitor } from './loop-monitor.js';
+import { watchEventLoop } from './loop-monitor.js';
 import type { ReadSessionOptions } from './session-files.js';
 import type { ModelNames, PlayedSummarizer } from './model-options.js';
 import type { PlayArguments } from './replay-command.js';
@@ -100,11 +100,11 @@ export async function replaySession(
   });
   try {
     const recorder = new SessionRecorder(session, options.strategy, options.summarizer?.summarizer);
-    const monitor = await LoopMonitor.start();
+    const stopWatching = await watchEventLoop();
     await playEntries(session, transcript, { recorder, clock, signal, onProgress });
-    const eventLoop = await monitor.finish();
+    const eventLoop = await stopWatching();
     const offload = session.stats();
-    // Must follow `finish` and `stats`: counting for the report uses the workers too and would be measured.
+    // Must follow `stopWatching` and `stats`: counting for the report uses the workers too and would be measured.
     const recorded = await recordingOf(recorder, session, explains);
     const { contextLimit } = session;
     const report: ReplayReport = {

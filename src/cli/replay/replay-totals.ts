@@ -2,7 +2,7 @@
 
 import type { TranscriptWarning } from '../../transcripts.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
-import { groupBy, sumOf, sumsOf } from '../measure/aggregate.js';
+import { groupBy, largestFirst, sumOf, sumsOf } from '../measure/aggregate.js';
 import type {
   ModelCall,
   ReclaimedItem,
@@ -53,6 +53,8 @@ export function replayTotals(
   }));
   const modelCalls = preflights.slice(0, -1);
   const { entry: _, ...end } = preflights.at(-1) ?? NO_PREFLIGHT;
+  // Summaries that were inserted and later removed are not items.
+  const items = rows.filter((row) => row.items > 0 || row.callId !== null);
   const overLimit = preflights.findIndex(({ tokens }) => tokens.without > contextLimit);
   return {
     modelCalls,
@@ -64,11 +66,8 @@ export function replayTotals(
     input: sumPairs(modelCalls.map(({ tokens }) => tokens)),
     firstCallOverLimit: overLimit === -1 ? null : overLimit + 1,
     reclaimed: totalsOf(rows),
-    largest: rows
-      // Summaries that were inserted and later removed are not items.
-      .filter(({ items, callId }) => items > 0 || callId !== null)
+    largest: largestFirst(items, reclaimedBy)
       .filter((row) => reclaimedBy(row) > 0)
-      .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
       .slice(0, LARGEST_ITEMS)
       .map((row): ReclaimedItem => {
         const { rule, speaker, tool, subject, turn } = row;

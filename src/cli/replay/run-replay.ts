@@ -6,7 +6,7 @@ import { printText, printMessage } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
 import type { Fail } from '../terminal/options.js';
-import { playFile, playFiles, setupOf, withSessions } from './play-file.js';
+import { playFiles, setupOf, withSessions } from './play-file.js';
 import type { Playing } from './play-file.js';
 import type { ReplayArguments } from './replay-command.js';
 import { folderReport, renderFolder } from './render-folder.js';
@@ -45,9 +45,9 @@ async function replay(
   { signal, progress, ...found }: Playing,
 ): Promise<ReplayReport | FolderReplayReport> {
   const options = { ...setup, signal, progress };
-  if (!found.isFolder) return (await playFile(path, options)).report;
   const { sessions, unread } = await playFiles(found, options, ({ report }) => report);
-  return folderReport(path, sessions, unread);
+  const [session] = sessions;
+  return found.isFolder || session === undefined ? folderReport(path, sessions, unread) : session;
 }
 
 /** Returns the exit code for the sessions of a folder. Prints a message if there are none. */

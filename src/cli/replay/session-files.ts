@@ -1,6 +1,7 @@
 // Finds and reads the session files at a path that the user gives.
 
 import { statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CtxfoldError } from '../../index.js';
@@ -36,7 +37,7 @@ const SKIPPED_FOLDER = /^(?:\.git|node_modules)$/;
  * @throws the signal's reason.
  */
 export async function findSessionFiles(path: string, signal?: AbortSignal): Promise<SessionFiles> {
-  const isFolder = path !== STANDARD_STREAM && (await isThere(path, 'isDirectory'));
+  const isFolder = path !== STANDARD_STREAM && (await statusOf(path))?.isDirectory() === true;
   if (!isFolder) return { isFolder, files: [path] };
   const files: string[] = [];
   const pending = [path];
@@ -49,7 +50,7 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
       if (found.isDirectory()) {
         if (!SKIPPED_FOLDER.test(found.name)) pending.push(place);
         // Links to folders are not followed: they may form a cycle.
-      } else if (found.isFile() || (found.isSymbolicLink() && (await isThere(place, 'isFile')))) {
+      } else if ((found.isSymbolicLink() ? await statusOf(place) : found)?.isFile() === true) {
         files.push(place);
       }
     }
@@ -57,11 +58,8 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
   return { isFolder, files: files.sort() };
 }
 
-function isThere(place: string, kind: 'isFile' | 'isDirectory'): Promise<boolean> {
-  return stat(place).then(
-    (found) => found[kind](),
-    () => false,
-  );
+function statusOf(place: string): Promise<Stats | undefined> {
+  return stat(place).catch(() => undefined);
 }
 
 /** How to read a session. */
@@ -81,7 +79,7 @@ export async function readSession(
   { format, signal, progress }: ReadSessionOptions,
 ): Promise<Transcript> {
   const isPiped = file === STANDARD_STREAM;
-  const bytes = isPiped || progress === undefined ? 0 : await sizeOf(file);
+  const bytes = isPiped || progress === undefined ? 0 : ((await statusOf(file))?.size ?? 0);
   const update = progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
   // Without this, an abort would wait for stdin, which may never end.
   const hangUp = (): void => void process.stdin.destroy();
@@ -118,13 +116,6 @@ function isSession(file: string): Promise<boolean> {
   return readTranscript(file).then(
     ({ entries }) => entries.length > 0,
     () => false,
-  );
-}
-
-function sizeOf(file: string): Promise<number> {
-  return stat(file).then(
-    ({ size }) => size,
-    () => 0,
   );
 }
 

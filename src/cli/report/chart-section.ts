@@ -90,11 +90,8 @@ function turnTable({ turns, layers, without, marks }: ChartData): Markup {
     edits.set(at, [edits.get(at), text].filter((part) => part !== undefined).join('; '));
   }
   const isWhole = step === 1;
-  const head = html`<th scope="col">call</th>
-    ${headCells(layers.map(({ label }) => label))}
-    <th scope="col">with</th>
-    <th scope="col">without</th>
-    ${isWhole ? html`<th scope="col">edits</th>` : NOTHING}`;
+  const names = ['call', ...layers.map(({ label }) => label), 'with', 'without'];
+  const head = headCells([...names, ...(isWhole ? ['edits'] : [])]);
   const rows = shown.map(({ turn, at }) => {
     const counts = layers.map(({ tokens }) => tokens[at] ?? 0);
     return html`<tr>
@@ -109,6 +106,6 @@ function turnTable({ turns, layers, without, marks }: ChartData): Markup {
     ${isWhole ? 'The calls as a table' : `One in ${formatCount(step)} calls as a table`}
   </summary>`;
   const caption = 'Tokens per call';
-  const table = tableMarkup({ attribute: 'id="turns"', caption, head: [head], rows });
+  const table = tableMarkup({ attribute: 'id="turns"', caption, head, rows });
   return html`<details>${summary}${table}</details>`;
 }

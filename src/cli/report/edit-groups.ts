@@ -3,7 +3,7 @@
 import type { WorkingSetReason } from '../../density.js';
 import { itemsOf } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
-import { groupBy, sumOf } from '../measure/aggregate.js';
+import { groupBy, largestFirst, sumOf } from '../measure/aggregate.js';
 import { reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
 
@@ -75,13 +75,14 @@ export function editGroups(rows: readonly EditRow[]): readonly EditGroup[] {
     rows,
     ({ rule, why }) => `${rule} ${why?.rule === rule ? why.reason : ''}`,
   );
-  return Array.from(groups, ([key, group]): EditGroup => {
+  const described = Array.from(groups, ([key, group]): EditGroup => {
     const [{ rule, why }] = group;
     const [title, text] = WORDS[key.trim()] ?? [itemsOf(rule), why?.text ?? ''];
     return {
       ...{ rule, title, text },
-      rows: [...group].sort((a, b) => reclaimedBy(b) - reclaimedBy(a)),
+      rows: largestFirst(group, reclaimedBy),
       tokens: sumOf(group, reclaimedBy),
     };
-  }).sort((a, b) => b.tokens - a.tokens);
+  });
+  return largestFirst(described, ({ tokens }) => tokens);
 }

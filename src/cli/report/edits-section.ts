@@ -1,7 +1,7 @@
 // All edits, grouped by reason in collapsed groups that can be searched and sorted. The sizes of rows and of excerpts are limited,
 // so that the page stays small.
 
-import { sumOf } from '../measure/aggregate.js';
+import { largestFirst, sumOf } from '../measure/aggregate.js';
 import { itemOf } from '../measure/attribution.js';
 import { formatChange, formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import { editGroups } from './edit-groups.js';
@@ -31,8 +31,9 @@ export function editsSection(page: ReportPage): Markup {
       <p>Nothing was stale and there was room: the history is unchanged.</p>
     </section>`;
   }
-  const bySize = [...rows].sort((a, b) => reclaimedBy(b) - reclaimedBy(a));
-  const listed = withinBytes(bySize, MAX_ROW_BYTES, (row) => editRow(page, row, NOTHING));
+  const listed = withinBytes(largestFirst(rows, reclaimedBy), MAX_ROW_BYTES, (row) =>
+    editRow(page, row, NOTHING),
+  );
   const excerpts = page.label.isRedacted
     ? new Map<EditRow, Markup>()
     : withinBytes([...listed.keys()], MAX_EXCERPT_BYTES, excerptMarkup);

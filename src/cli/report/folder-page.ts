@@ -3,7 +3,7 @@
 
 import { relative } from 'node:path';
 import type { TokenPair, InputSums, Money } from '../replay/money.js';
-import { groupBy } from '../measure/aggregate.js';
+import { groupBy, largestFirst } from '../measure/aggregate.js';
 import {
   formatCompact,
   formatCount,
@@ -131,9 +131,7 @@ function costsOf({ with: now, without }: InputSums): string {
 }
 
 function sessionSection(sessions: readonly FolderSession[]): Markup {
-  const bySize = [...sessions].sort(
-    (a, b) => b.input.without.sentTokens - a.input.without.sentTokens,
-  );
+  const bySize = largestFirst(sessions, ({ input }) => input.without.sentTokens);
   return html`<section aria-labelledby="h-sessions" id="sessions" data-filter>
     <h2 id="h-sessions">Sessions</h2>
     ${filterBar('sessions', [

@@ -1,6 +1,6 @@
 // HTML templates: interpolated values are escaped unless they are `Markup`.
 
-import { printable } from '../terminal/terminal-text.js';
+import { escaped, printable } from '../terminal/terminal-text.js';
 import { shortenEnd } from '../terminal/text-layout.js';
 
 /** Markup that is inserted unescaped. */
@@ -121,9 +121,7 @@ export function escapeHtml(text: string): string {
 
 /** Returns JSON for a `script` element; it can neither close the element nor open a comment. */
 export function scriptJson(value: unknown): string {
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escaped);
 }
 
 /** Returns a share as a percentage for SVG and CSS, such as `12.34%`. */

@@ -1,6 +1,7 @@
 // The lifetime of each result, as a bar over the model calls: from the first call that included it, past the last call with the
 // same subject, to the edit that removed it or the end of its context. Works without a script.
 
+import { largestFirst } from '../measure/aggregate.js';
 import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import { callLabels } from './call-chart.js';
 import { html, named, NOTHING, percent } from './html.js';
@@ -16,7 +17,7 @@ const MAX_BARS = 28;
 export function lifeSection(page: ReportPage): Markup {
   const { lives } = page.recording;
   if (lives.length === 0) return NOTHING;
-  const largest = [...lives].sort((a, b) => b.tokens - a.tokens).slice(0, MAX_BARS);
+  const largest = largestFirst(lives, ({ tokens }) => tokens).slice(0, MAX_BARS);
   const [shown, more] = [largest.slice(0, SHOWN_BARS), largest.slice(SHOWN_BARS)];
   const edited = lives.filter(({ rule }) => rule !== null).length;
   return html`<section aria-labelledby="h-life">

@@ -4,7 +4,7 @@
 import { compositionOf, sharesOf, toolDifferences } from '../measure/composition.js';
 import type { BlockShare, Category } from '../measure/composition.js';
 import { callOf } from '../measure/entry-difference.js';
-import { groupBy, sumOf } from '../measure/aggregate.js';
+import { groupBy, largestFirst, sumOf } from '../measure/aggregate.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCompact, formatCount, formatShare } from '../terminal/text-layout.js';
 import { figureRow, headCells, html, named, NOTHING, percent, tableMarkup } from './html.js';
@@ -100,7 +100,7 @@ function groupsOf({ recording, label }: ReportPage, side: 'with' | 'without'): r
     const subject = subjects.get(callOf(block).callId ?? '');
     return subject === undefined ? '' : label.ofCall(subject);
   };
-  const groups = Array.from(
+  const all = Array.from(
     groupBy(shares, ({ tool, category }) => (tool === null ? category : `tool ${tool}`)).values(),
     (group): Group => {
       const [{ tool, category }] = group;
@@ -109,7 +109,8 @@ function groupsOf({ recording, label }: ReportPage, side: 'with' | 'without'): r
       const cell = { label: layer.label, layer: layer.id, tokens: sum(group) };
       return { label: '', tokens: cell.tokens, cells: [cell] };
     },
-  ).sort((a, b) => b.tokens - a.tokens);
+  );
+  const groups = largestFirst(all, ({ tokens }) => tokens);
   const rest = groups.slice(MAX_TOOLS);
   if (rest.length === 0) return groups;
   const tokens = sum(rest);
@@ -122,12 +123,13 @@ function cellsOf(
   nameOf: (share: BlockShare) => string,
 ): Pick<Group, 'tokens' | 'cells'> {
   const byName = groupBy(shares, nameOf);
-  const cells = Array.from(byName, ([name, parts]): Cell => {
-    const [largest] = [...parts].sort((a, b) => b.tokens - a.tokens);
+  const all = Array.from(byName, ([name, parts]): Cell => {
+    const [largest] = largestFirst(parts, ({ tokens }) => tokens);
     const layer = layerOf(largest?.category ?? 'other').id;
     const unnamed = byName.size === 1 ? 'its calls' : 'other calls';
     return { label: name === '' ? unnamed : name, layer, tokens: sum(parts) };
-  }).sort((a, b) => b.tokens - a.tokens);
+  });
+  const cells = largestFirst(all, ({ tokens }) => tokens);
   const rest = cells.slice(MAX_CELLS);
   const more = { label: `${rest.length} more`, layer: 'results', tokens: sum(rest) };
   return {

@@ -1,5 +1,7 @@
 // Signals: the first SIGINT stops a run cleanly, the second kills the process.
 
+import { once } from 'node:events';
+
 /** The user interrupted the run with SIGINT. */
 export class InterruptedError extends Error {
   constructor() {
@@ -31,13 +33,8 @@ export async function interruptible<Result>(
 
 /** Resolves on the first SIGINT or SIGTERM. A second SIGINT kills the process. */
 export async function waitForTermination(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      process.removeListener('SIGINT', end);
-      process.removeListener('SIGTERM', end);
-      resolve();
-    };
-    process.once('SIGINT', end);
-    process.once('SIGTERM', end);
-  });
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  await Promise.race(['SIGINT', 'SIGTERM'].map((name) => once(process, name, { signal })));
+  waiting.abort();
 }

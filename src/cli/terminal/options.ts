@@ -1,34 +1,8 @@
-// Choices and parsers of option values.
+// Parsers of option values.
 
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import type { OffloadMode } from '../../index.js';
-import type { OwnStrategyName } from '../../strategies.js';
-
-// The choices repeat the public types, checked by the compiler, because loading the public API dominates the time to print a
-// help text.
-
-/** Returns the keys. The parameter type makes the compiler reject missing and unknown choices. */
-function choicesOf<Choice extends string>(choices: Readonly<Record<Choice, true>>): Choice[] {
-  return Object.keys(choices) as Choice[];
-}
-
-/** The compression strategies. */
-export const STRATEGY_CHOICES: readonly OwnStrategyName[] = choicesOf<OwnStrategyName>({
-  'middle-out': true,
-  'top-down-truncation': true,
-  'one-shot': true,
-  'high-density': true,
-});
-
-/** The offload modes, which decide where work runs. */
-export const OFFLOAD_CHOICES: readonly OffloadMode[] = choicesOf<OffloadMode>({
-  auto: true,
-  resident: true,
-  snapshot: true,
-  inline: true,
-});
 
 /** Returns a parser of whole numbers within bounds; accepts digit groups, as in `200_000`. */
 export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) {

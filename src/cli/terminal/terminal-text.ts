@@ -70,8 +70,8 @@ function namesOf(block: unknown): readonly string[] {
   );
 }
 
-/** `\uXXXX` for each UTF-16 unit, which is a valid escape in JSON too. */
-function escaped(character: string): string {
+/** Returns `\uXXXX` for each UTF-16 unit, which is a valid escape in JSON too. */
+export function escaped(character: string): string {
   return Array.from(
     { length: character.length },
     (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,

@@ -24,7 +24,7 @@ import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { findList, readList, readMessages } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { assemble, lengthOf, piecesOf, sentIn } from '../body/pieces.js';
-import type { Pieces, WrittenMessage } from '../body/pieces.js';
+import type { Pieces } from '../body/pieces.js';
 import { SpareMemory } from '../body/spare-memory.js';
 import { compactsOf, reasonOf } from './adapters.js';
 import type { Compact } from './adapters.js';
@@ -79,7 +79,7 @@ class LocalEngine implements Engine {
   readonly #conversations: TrackedConversations;
   readonly #opened: OpenedStore | undefined;
   /** The texts of edited messages, cached because later calls send them again. */
-  readonly #written = new WeakMap<object, WrittenMessage>();
+  readonly #written = new WeakMap<object, Buffer>();
   readonly #memory = new SpareMemory();
   /** What the compactor has warned about since the last answer. */
   #failures: string[] = [];

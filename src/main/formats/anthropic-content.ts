@@ -42,91 +42,78 @@ export function addAnthropicMessage(
     const record = asRecord(item) ?? {};
     const type = asText(record['type']) ?? '';
     const response = type.endsWith('tool_result') ? readToolResult(record) : undefined;
-    const block = response === undefined ? readBlock(record, type, role) : undefined;
-    const file = type === 'file' ? readFile(record) : undefined;
+    const read = response === undefined ? readBlocks(record, type, role) : [];
     if (response !== undefined) responses.push(response);
-    else if (block !== undefined) blocks.push(block);
-    else if (file !== undefined) blocks.push(...file);
-    else if (KNOWN_TYPES.has(type)) {
-      history.warn(`A ${type} block of the ${role} message is damaged and was left out.`);
-    } else history.tallyLeftOut('content blocks of the unknown type', type);
+    else if (read === undefined) history.tallyLeftOut('content blocks of the unknown type', type);
+    else if (read.length > 0) blocks.push(...read);
+    else history.warn(`A ${type} block of the ${role} message is damaged and was left out.`);
   }
   if (role === 'assistant') history.addAi(blocks, metadata, key);
   for (const response of responses) history.addResponse(response, time);
   if (role === 'user') history.addHuman(blocks, metadata);
 }
 
-const KNOWN_TYPES: ReadonlySet<string> = new Set([
-  'text',
-  'thinking',
-  'redacted_thinking',
-  'image',
-  'document',
-  'file',
-  'tool_use',
-  'server_tool_use',
-  'mcp_tool_use',
-  'tool_result',
-]);
-
-function readBlock(
+/** Returns the blocks of a content block: none if it is damaged, `undefined` if its type is unknown. */
+function readBlocks(
   block: JsonRecord,
   type: string,
   role: 'user' | 'assistant',
-): ContentBlock | undefined {
+): readonly ContentBlock[] | undefined {
   switch (type) {
     case 'text': {
       const text = asText(block['text']);
-      return text === undefined ? undefined : { type: 'text', text };
+      return text === undefined ? [] : [{ type: 'text', text }];
     }
     case 'image':
     case 'document':
       return readMedia(block);
+    case 'file':
+      return readFile(block);
     case 'thinking':
     case 'redacted_thinking':
-      return role === 'assistant' ? readThinking(block) : undefined;
+      return role === 'assistant' ? readThinking(block) : [];
     case 'tool_use':
     case 'server_tool_use':
     case 'mcp_tool_use': {
       const name = asFilledText(block['name']);
-      if (role !== 'assistant' || name === undefined) return undefined;
+      if (role !== 'assistant' || name === undefined) return [];
       const id = asText(block['id']) ?? '';
-      return { type: 'tool_call', id, name, parameters: block['input'] ?? {} };
+      return [{ type: 'tool_call', id, name, parameters: block['input'] ?? {} }];
     }
+    case 'tool_result':
+      return [];
     default:
       return undefined;
   }
 }
 
-function readThinking(block: JsonRecord): ContentBlock | undefined {
+function readThinking(block: JsonRecord): readonly ContentBlock[] {
   const thought = asText(block['thinking']);
   const encryptedContent = asText(block['data']);
-  if (thought === undefined && encryptedContent === undefined) return undefined;
-  return {
-    type: 'thinking',
-    thought: thought ?? '',
-    ...withoutUndefined({ signature: asText(block['signature']), encryptedContent }),
-  };
+  if (thought === undefined && encryptedContent === undefined) return [];
+  const sealed = withoutUndefined({ signature: asText(block['signature']), encryptedContent });
+  return [{ type: 'thinking', thought: thought ?? '', ...sealed }];
 }
 
-function readMedia(block: JsonRecord): ContentBlock | undefined {
+function readMedia(block: JsonRecord): readonly ContentBlock[] {
   const source = asRecord(block['source']) ?? {};
   const data = asText(source['data']);
-  if (source['type'] === 'text' && data !== undefined) return { type: 'text', text: data };
+  if (source['type'] === 'text' && data !== undefined) return [{ type: 'text', text: data }];
   const fallbackType = block['type'] === 'image' ? 'image/*' : 'application/octet-stream';
   const mimeType = asText(source['media_type']) ?? fallbackType;
   const media = mediaBlock(mimeType, data, source['url']);
-  return media && { ...media, ...withoutUndefined({ filename: asText(block['title']) }) };
+  const filename = asText(block['title']);
+  return media === undefined ? [] : [{ ...media, ...withoutUndefined({ filename }) }];
 }
 
 /**
  * Reads Cline's file inclusion as the `referenced-files` inclusion syntax, which pruning recognizes. The file's content is a
  * separate block, so that nothing in it can be mistaken for the inclusion of another file.
  */
-function readFile(block: JsonRecord): readonly ContentBlock[] | undefined {
+function readFile(block: JsonRecord): readonly ContentBlock[] {
   const path = asFilledText(block['path']);
   const content = asText(block['content']);
-  if (path === undefined || content === undefined) return undefined;
+  if (path === undefined || content === undefined) return [];
   const texts = [GROUP_OPENING, `Content from @${path}:`, content, INCLUSION_END];
   return texts.map((text) => ({ type: 'text', text }));
 }

@@ -2,14 +2,12 @@
 // an earlier prompt, or that was resumed as a copy, holds branches that its model no longer sees.
 
 import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
+import type { PlacedRecord } from './format.js';
 import { asTimestamp } from './timestamp.js';
-import type { TranscriptPlace } from './transcript.js';
 
 /** A message of a context. */
-export interface BranchMessage {
-  readonly record: JsonRecord;
+export interface BranchMessage extends PlacedRecord {
   readonly role: 'user' | 'assistant';
-  readonly place: TranscriptPlace;
   /** Whether the message belongs to an earlier context, from which a compaction kept it. */
   readonly isKept?: boolean;
 }

@@ -3,7 +3,7 @@
 
 import { runsCommands, searches } from '../../shared/tool-catalog.js';
 import { readOpenAiContent } from './chat-reader.js';
-import type { Format, RecordReader } from './format.js';
+import type { Format, PlacedRecord, RecordReader } from './format.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
@@ -19,7 +19,6 @@ import {
   type JsonRecord,
 } from '../../shared/json.js';
 import { timeOf } from './timestamp.js';
-import type { TranscriptPlace } from './transcript.js';
 
 /** Envelopes that hold no messages. */
 const STATE: ReadonlySet<string> = new Set([
@@ -67,10 +66,8 @@ function isCodexRecord(record: JsonRecord): boolean {
   return ITEMS.has(type) && (typeof record['call_id'] === 'string' || type === 'reasoning');
 }
 
-interface RecordedItem {
-  readonly item: JsonRecord;
+interface RecordedItem extends PlacedRecord {
   readonly time: ContentMetadata;
-  readonly place: TranscriptPlace;
 }
 
 class CodexReader implements RecordReader {
@@ -123,7 +120,7 @@ class CodexReader implements RecordReader {
   }
 
   #readItem(item: JsonRecord, time: ContentMetadata): void {
-    this.#items.push({ item, time, place: this.#history.place });
+    this.#items.push({ record: item, time, place: this.#history.place });
     const type = typeOf(item);
     switch (type) {
       case 'message':
@@ -236,7 +233,7 @@ class CodexReader implements RecordReader {
 
   /** Rolls back the user's last turns: begins a context with the items before them. */
   #rollBack(turns: number): void {
-    const prompts = this.#items.flatMap(({ item }, at) => (isPrompt(item) ? [at] : []));
+    const prompts = this.#items.flatMap(({ record }, at) => (isPrompt(record) ? [at] : []));
     const first = prompts[Math.max(0, prompts.length - turns)];
     if (first !== undefined) this.#beginContext(this.#items.slice(0, first));
   }
@@ -245,9 +242,9 @@ class CodexReader implements RecordReader {
     this.#history.beginContext();
     this.#items = [];
     const { place } = this.#history;
-    for (const { item, time, place: recorded } of kept) {
+    for (const { record, time, place: recorded } of kept) {
       this.#history.place = recorded;
-      this.#readItem(item, { ...time, isKept: true });
+      this.#readItem(record, { ...time, isKept: true });
     }
     this.#history.place = place;
     this.#message += 1;
@@ -257,12 +254,12 @@ class CodexReader implements RecordReader {
   #readCompaction(payload: JsonRecord, time: ContentMetadata): void {
     const { place } = this.#history;
     const kept = asArray(payload['replacement_history']).map(asRecord);
-    const items = kept.filter((item) => item !== undefined);
+    const items = kept.filter((record) => record !== undefined);
     this.#history.tally(
       'items of compactions that are no objects left out',
       kept.length - items.length,
     );
-    this.#beginContext(items.map((item) => ({ item, time, place })));
+    this.#beginContext(items.map((record) => ({ record, time, place })));
     const text = asText(payload['message']) ?? '';
     if (kept.length > 0) return;
     this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });

@@ -3,7 +3,7 @@
 import type { JsonRecord } from '../../shared/json.js';
 import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { HistoryAssembler } from './history-assembler.js';
-import type { TranscriptFormat } from './transcript.js';
+import type { TranscriptFormat, TranscriptPlace } from './transcript.js';
 
 /** Reads a session into a history, one record or message at a time. */
 export interface RecordReader {
@@ -11,6 +11,12 @@ export interface RecordReader {
   readonly read: (record: JsonRecord) => void;
   /** Called after the last record. */
   readonly finish?: () => void;
+}
+
+/** A record that a reader keeps for later. */
+export interface PlacedRecord {
+  readonly record: JsonRecord;
+  readonly place: TranscriptPlace;
 }
 
 /** A format of recorded sessions: JSON Lines, one JSON document, or both. */

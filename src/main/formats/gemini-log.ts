@@ -3,10 +3,9 @@
 
 import type { ContentMetadata } from '../../shared/content.js';
 import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
-import type { RecordReader } from './format.js';
+import type { PlacedRecord, RecordReader } from './format.js';
 import { ABANDONED_BRANCH } from './history-assembler.js';
 import type { HistoryAssembler } from './history-assembler.js';
-import type { TranscriptPlace } from './transcript.js';
 
 /** Reads a message into the history. `kept` is metadata to add if a compaction kept the message. */
 type ReadMessage = (message: JsonRecord, kept: ContentMetadata) => void;
@@ -21,9 +20,7 @@ export function isGeminiLogRecord(record: JsonRecord): boolean {
   return record['type'] === 'gemini' && typeof record['id'] === 'string';
 }
 
-interface Message {
-  readonly record: JsonRecord;
-  readonly place: TranscriptPlace;
+interface Message extends PlacedRecord {
   readonly isKept: boolean;
 }
 

@@ -78,7 +78,9 @@ export class HistoryAssembler {
   /** For each id in use, the suffix for the next call with the same id. */
   readonly #usedIds = new Map<string, number>();
   readonly #tallies = new Map<string, number>();
-  readonly #repair = new TextRepair();
+  readonly #repair = new TextRepair((what) => {
+    this.tally(what);
+  });
 
   /** Adds a message of the user, or of the harness on the user's behalf. */
   addHuman(blocks: readonly ContentBlock[], metadata: ContentMetadata = {}): void {
@@ -200,11 +202,6 @@ export class HistoryAssembler {
     }
     this.place = {};
     for (const [what, count] of this.#tallies) this.warn(`${what}: ${count}`);
-    const { surrogates, tooDeep, tooLarge, notFinite } = this.#repair;
-    if (surrogates > 0) this.warn(`lone surrogates replaced by U+FFFD: ${surrogates}`);
-    if (tooDeep > 0) this.warn(`values nested deeper than 256 levels cut off: ${tooDeep}`);
-    if (tooLarge > 0) this.warn(`values that no entry has room for left out: ${tooLarge}`);
-    if (notFinite > 0) this.warn(`numbers that JSON cannot hold replaced by null: ${notFinite}`);
   }
 
   #warnOfOrphan({ callId }: RecordedResponse): void {

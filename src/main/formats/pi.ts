@@ -12,11 +12,10 @@ import {
 } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { Format, RecordReader } from './format.js';
+import type { Format, PlacedRecord, RecordReader } from './format.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { mediaBlock, readContent } from './content-parts.js';
 import { timeOf } from './timestamp.js';
-import type { TranscriptPlace } from './transcript.js';
 
 const ENTRIES: ReadonlySet<string> = new Set([
   'branch_summary',
@@ -49,15 +48,10 @@ function hasClaudeKey(record: JsonRecord): boolean {
   return 'sessionId' in record || 'uuid' in record;
 }
 
-interface Entry {
-  readonly record: JsonRecord;
-  readonly place: TranscriptPlace;
-}
-
 /** Reads a session of pi. Buffers all entries, because the last one decides which branch is read. */
 class PiReader implements RecordReader {
   readonly #history: HistoryAssembler;
-  readonly #entries: Entry[] = [];
+  readonly #entries: PlacedRecord[] = [];
 
   constructor(history: HistoryAssembler) {
     this.#history = history;
@@ -82,12 +76,12 @@ class PiReader implements RecordReader {
   }
 
   /** Returns the branch that ends with the newest entry; all entries if they name no parents. */
-  #branch(): readonly Entry[] {
+  #branch(): readonly PlacedRecord[] {
     const byId = new Map(this.#entries.map((entry) => [asText(entry.record['id']), entry]));
     const last = this.#entries.findLast(({ record }) => 'parentId' in record);
     if (last === undefined) return this.#entries;
-    const branch = new Set<Entry>();
-    for (let entry: Entry | undefined = last; entry !== undefined && !branch.has(entry);) {
+    const branch = new Set<PlacedRecord>();
+    for (let entry: PlacedRecord | undefined = last; entry !== undefined && !branch.has(entry);) {
       branch.add(entry);
       entry = byId.get(asText(entry.record['parentId']) ?? '');
     }
@@ -98,7 +92,7 @@ class PiReader implements RecordReader {
     return [...branch].reverse();
   }
 
-  #readCompaction({ record }: Entry, before: readonly Entry[]): void {
+  #readCompaction({ record }: PlacedRecord, before: readonly PlacedRecord[]): void {
     const text = asText(record['summary']);
     const time = timeOf(record);
     this.#history.beginContext();
@@ -117,7 +111,7 @@ class PiReader implements RecordReader {
     }
   }
 
-  #readEntry({ record, place }: Entry, kept: ContentMetadata = {}): void {
+  #readEntry({ record, place }: PlacedRecord, kept: ContentMetadata = {}): void {
     this.#history.place = place;
     const type = asText(record['type']) ?? '';
     const time = { ...timeOf(record), ...kept };

@@ -23,18 +23,16 @@ const RESERVE = 100_000;
 
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 
-/** Repairs values and counts what it had to change. */
+/** Repairs values. */
 export class TextRepair {
-  /** Lone surrogates replaced by U+FFFD. */
-  surrogates: number = 0;
-  /** Values replaced because they were nested too deeply. */
-  tooDeep: number = 0;
-  /** Texts, lists and objects replaced because they were too large. */
-  tooLarge: number = 0;
-  /** Numbers replaced by null because JSON cannot represent them. */
-  notFinite: number = 0;
+  readonly #tally: (what: string) => void;
   #characters = 0;
   #values = 0;
+
+  /** @param tally counts what had to be changed */
+  constructor(tally: (what: string) => void) {
+    this.#tally = tally;
+  }
 
   /** Returns the value itself if it is valid, else a copy in which only the invalid parts differ. */
   repair<T>(value: T): T {
@@ -47,12 +45,12 @@ export class TextRepair {
     this.#values += 1;
     if (typeof value === 'string') return this.#text(this.#fitting(value, depth));
     if (typeof value === 'number' && !Number.isFinite(value)) {
-      this.notFinite += 1;
+      this.#tally('numbers that JSON cannot hold replaced by null');
       return null;
     }
     if (typeof value !== 'object' || value === null) return value;
     if (depth >= maxDepth) {
-      this.tooDeep += 1;
+      this.#tally('values nested deeper than 256 levels cut off');
       return TOO_DEEP;
     }
     return Array.isArray(value)
@@ -63,36 +61,36 @@ export class TextRepair {
   /** Returns the text, or `TOO_LARGE` if the entry has no room for it. */
   #fitting(text: string, depth: number): string {
     if (depth <= FIELD_DEPTH && text.length <= MAX_FIELD) return text;
-    if (this.#characters + text.length > maxCharacters - RESERVE) {
-      this.tooLarge += 1;
-      return TOO_LARGE;
-    }
+    if (this.#characters + text.length > maxCharacters - RESERVE) return this.#tooLarge();
     this.#characters += text.length;
     return text;
   }
 
   #hasRoom(values: number): boolean {
-    if (this.#values + values <= maxValues - RESERVE) return true;
-    this.tooLarge += 1;
-    return false;
+    return this.#values + values <= maxValues - RESERVE;
+  }
+
+  #tooLarge(): string {
+    this.#tally('values that no entry has room for left out');
+    return TOO_LARGE;
   }
 
   #text(text: string): string {
     return text.replace(LONE_SURROGATE, () => {
-      this.surrogates += 1;
+      this.#tally('lone surrogates replaced by U+FFFD');
       return '\uFFFD';
     });
   }
 
   #array(values: readonly unknown[], depth: number): unknown {
-    if (!this.#hasRoom(values.length)) return TOO_LARGE;
+    if (!this.#hasRoom(values.length)) return this.#tooLarge();
     const repaired = values.map((value) => this.#value(value, depth));
     return repaired.every((value, at) => value === values[at]) ? values : repaired;
   }
 
   #object(object: object, depth: number): unknown {
     const members: [string, unknown][] = Object.entries(object);
-    if (!this.#hasRoom(members.length)) return TOO_LARGE;
+    if (!this.#hasRoom(members.length)) return this.#tooLarge();
     const fields = members.map(([key, value]) => ({
       key,
       value,

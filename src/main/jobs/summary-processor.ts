@@ -132,7 +132,7 @@ async function ask(
     });
   } catch (thrown) {
     controller.signal.throwIfAborted();
-    const { error } = readProviderFailure(thrown, Date.now);
+    const { error } = readProviderFailure(thrown);
     // The queue keeps message and stack for inspection, and the provider's own text may quote an API key or the history.
     throw Object.assign(withoutContent(error), { cause: error.cause });
   } finally {

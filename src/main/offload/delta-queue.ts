@@ -6,15 +6,9 @@ import { inOrder } from '../../shared/density.js';
 import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
 import { outOfReachLength } from '../../shared/density/index/unsent-results.js';
-import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
 import { packEntries } from './pack-entries.js';
-import {
-  MAX_BATCH_CHARACTERS,
-  MAX_BATCH_ENTRIES,
-  countablePart,
-  indexablePart,
-} from './posted-entry.js';
+import { Batch, postedPart } from './posted-entry.js';
 
 /** A delta that is ready to be posted, without pass settings. */
 export interface Parcel {
@@ -43,8 +37,6 @@ const EMPTY: QueuedChange = { contents: [], edit: undefined };
 
 /** The queue of one connection's deltas, from the opening of the connection on. */
 export class DeltaQueue {
-  readonly #countsTokens: boolean;
-  readonly #sendsResults: () => boolean;
   readonly #changes: QueuedChange[] = [];
   /** Number of entries of the oldest change that are already in parcels. */
   #taken = 0;
@@ -57,17 +49,9 @@ export class DeltaQueue {
   /**
    * @param state the history when the connection opens: the first change
    * @param length number of its entries that belong to the opening; the others follow as changes
-   * @param sendsResults whether the worker shrinks results, so that it needs their texts even if they were counted
    */
-  constructor(
-    state: HistoryState,
-    length: number,
-    countsTokens: boolean,
-    sendsResults: () => boolean = () => false,
-  ) {
+  constructor(state: HistoryState, length: number) {
     const { revision } = state.base;
-    this.#countsTokens = countsTokens;
-    this.#sendsResults = sendsResults;
     this.#countedTokens = state.countedTokens;
     this.#base = { revision, length: 0 };
     const contents = state.entries.slice(0, length);
@@ -131,21 +115,13 @@ export class DeltaQueue {
     if (this.isEmpty) return undefined;
     const before = this.#base;
     const steps: DeltaStep[] = [];
-    const staged: IContent[] = [];
-    let characters = 0;
+    const batch = new Batch();
     let [isAppend, adds] = [true, false];
     this.#findOutOfReach();
     for (let change = this.#changes[0]; change !== undefined; change = this.#changes[0]) {
       const from = this.#taken;
       for (; this.#taken < change.contents.length; this.#taken += 1) {
-        const entry = change.contents[this.#taken];
-        if (entry === undefined) continue;
-        const length = entryCharacters(entry);
-        const isFull =
-          staged.length === MAX_BATCH_ENTRIES || characters + length > MAX_BATCH_CHARACTERS;
-        if (isFull && staged.length > 0) break;
-        staged.push(entry);
-        characters += length;
+        if (!batch.add(change.contents[this.#taken] as IContent)) break;
       }
       const taken = change.contents.slice(from, this.#taken);
       const isDone = this.#taken === change.contents.length;
@@ -169,6 +145,7 @@ export class DeltaQueue {
     this.#sequence += 1;
     const delta = { sequence: this.#sequence, before, after: this.#base, steps };
     const isOutOfReach = this.#taken > 0 && this.#taken <= this.#outOfReach.end;
+    const { entries: staged, characters } = batch;
     return { delta, staged, isAppend, adds, isOutOfReach, characters };
   }
 
@@ -185,20 +162,10 @@ export class DeltaQueue {
       const entry = contents[at];
       knownTokens[at] = (entry && this.#countedTokens(entry)) ?? -1;
     }
-    let sendsResults: boolean | undefined;
-    const isRead = (entry: IContent, at: number): boolean => {
-      if (this.#countsTokens && knownTokens[at] === -1) return true;
-      return entry.speaker === 'tool' && (sendsResults ??= this.#sendsResults());
-    };
-    if (contents.length >= packFrom) {
-      // Packing copies only what is posted, so an entry that is sent in full needs no reduced copy.
-      const parts = contents.map((entry, at) => (isRead(entry, at) ? entry : indexablePart(entry)));
-      const packed = packEntries(parts);
-      if (packed !== undefined) return { kind: 'stage-packed', packed, knownTokens };
-    }
-    const part = (entry: IContent, at: number): IContent =>
-      isRead(entry, at) ? countablePart(entry) : indexablePart(entry);
-    return { kind: 'stage', contents: contents.map(part), knownTokens };
+    const packed = contents.length >= packFrom ? packEntries(contents) : undefined;
+    return packed === undefined
+      ? { kind: 'stage', contents: contents.map(postedPart), knownTokens }
+      : { kind: 'stage-packed', packed, knownTokens };
   }
 }
 

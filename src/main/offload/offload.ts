@@ -9,6 +9,8 @@ import type { CompressionRequest, PlannedCompression } from '../../shared/reside
 /** Where a session's work runs. `auto` chooses per pass. */
 export type OffloadMode = 'auto' | 'resident' | 'snapshot' | 'inline';
 
+export const OFFLOAD_MODES: readonly OffloadMode[] = ['auto', 'resident', 'snapshot', 'inline'];
+
 /** A plan, and the state of the history it was computed from. */
 export interface BasedPlan {
   readonly base: DensityBase;

@@ -35,8 +35,8 @@ let count = 0;
 let blockCount = 0;
 
 /**
- * Packs entries, reduced by `posted-entry.ts` or in full. Returns `undefined` if one contains something that the format cannot
- * express: a lone surrogate, or a number beyond 32 bits.
+ * Packs what is posted of entries. Returns `undefined` if one contains something that the format cannot express: a lone surrogate, or
+ * a number beyond 32 bits.
  */
 export function packEntries(contents: readonly IContent[]): PackedEntries | undefined {
   bytes = freeBuffers.pop() ?? newBuffer(BUFFER_BYTES);
@@ -173,10 +173,8 @@ function pushInteger(number: number): boolean {
   return number <= MAX_INTEGER;
 }
 
-/** Writes a payload. The `bigint` stand-ins for long results and excerpts have kinds of their own, because JSON cannot express them. */
 function pushPayload(payload: unknown): boolean {
   if (typeof payload === 'string') return pushKind(PAYLOAD.text) && pushText(payload);
-  if (typeof payload === 'bigint') return pushKind(payload === 0n ? PAYLOAD.zero : PAYLOAD.one);
   const json = JSON.stringify(payload) as string | undefined;
   if (json === undefined) return pushKind(PAYLOAD.absent);
   return pushKind(PAYLOAD.json) && pushText(json);

@@ -1,37 +1,18 @@
 // Reduces entries to the part that is posted to a worker, and splits them into batches that can be posted without a noticeable pause.
 // Only what the work needs is posted: opaque fields, media and metadata can be large, and may not be cloneable.
 
-import { carriesContent } from '../../shared/content.js';
-import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
-import { excerptStandIn } from '../../shared/density/index/excerpt.js';
-import { placeholderKind } from '../../shared/placeholder.js';
-import { estimateResultTokens, entryCharacters } from '../../shared/tokens/estimate.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import { entryCharacters } from '../../shared/tokens/estimate.js';
 
 /** Returns a reduced entry with the same tokens and the same staleness. */
-export function countablePart(entry: IContent): IContent {
-  return trimmed(entry, countableBlock);
-}
-
-/**
- * Returns a reduced entry with the same staleness, for entries whose tokens the worker need not count. It carries content if the
- * entry does, because entries without content are left out of a curated history.
- */
-export function indexablePart(entry: IContent): IContent {
-  // A human's text may include files, which the worker detects.
-  return entry.speaker === 'human' ? countablePart(entry) : trimmed(entry, indexableBlock);
-}
-
-function trimmed(
-  { speaker, blocks, metadata }: IContent,
-  part: (block: ContentBlock) => ContentBlock,
-): IContent {
-  const trimmedBlocks = blocks.map(part);
+export function postedPart({ speaker, blocks, metadata }: IContent): IContent {
+  const posted = blocks.map(postedBlock);
   if (metadata?.isSummary !== true && metadata?.synthetic !== true) {
-    return { speaker, blocks: trimmedBlocks };
+    return { speaker, blocks: posted };
   }
   return {
     speaker,
-    blocks: trimmedBlocks,
+    blocks: posted,
     metadata: {
       ...(metadata.isSummary === true && { isSummary: true }),
       ...(metadata.synthetic === true && { synthetic: true }),
@@ -52,7 +33,8 @@ const POSTED: {
   opaque: ['kind', 'tokens', 'callId'],
 };
 
-function countableBlock(block: ContentBlock): ContentBlock {
+/** Reduces a block, but never drops one: plans refer to blocks by index. */
+function postedBlock(block: ContentBlock): ContentBlock {
   const given = block as unknown as Readonly<Record<string, unknown>>;
   const posted: Record<string, unknown> = { type: block.type };
   for (const key of POSTED[block.type]) if (given[key] !== undefined) posted[key] = given[key];
@@ -64,68 +46,40 @@ function countableBlock(block: ContentBlock): ContentBlock {
   return posted as unknown as ContentBlock;
 }
 
-/** Reduces a block, but never drops one: plans refer to blocks by index. */
-function indexableBlock(block: ContentBlock): ContentBlock {
-  switch (block.type) {
-    case 'tool_call':
-    case 'opaque':
-      return countableBlock(block);
-    case 'tool_response':
-      return indexableResponse(block);
-    default:
-      return carriesContent(block) ? PLACEHOLDER : EMPTY_PLACEHOLDER;
-  }
-}
-
-/** Reduces a response. A pass needs to see a placeholder, of which nothing is left to prune, and the size of any other result. */
-function indexableResponse(block: ToolResponseBlock): ToolResponseBlock {
-  const error = block.error && '-';
-  if (placeholderKind(block) !== 'none') return responseWith(block, block.result, error);
-  const result = excerptStandIn(block.result);
-  const mediaTokens = estimateResultTokens(block) - estimateResultTokens({ result });
-  return { ...responseWith(block, result, error), mediaTokens };
-}
-
-function responseWith(
-  { callId, toolName, isComplete }: ToolResponseBlock,
-  result: unknown,
-  error: string | undefined,
-): ToolResponseBlock {
-  return {
-    type: 'tool_response',
-    callId,
-    toolName,
-    result,
-    ...(error !== undefined && { error }),
-    ...(isComplete !== undefined && { isComplete }),
-  };
-}
-
-const PLACEHOLDER: ContentBlock = { type: 'text', text: '-' };
-const EMPTY_PLACEHOLDER: ContentBlock = { type: 'text', text: '' };
-
 /** Maximum entries per batch: posting 256 of 1.9 kB takes 0.7 ms. */
 export const MAX_BATCH_ENTRIES = 256;
 
 /** Maximum UTF-16 units per batch, unless a single entry has more. */
 export const MAX_BATCH_CHARACTERS = 1_000_000;
 
-/** Splits entries into batches, in order and lazily. */
+/** Entries that are posted together. */
+export class Batch {
+  readonly entries: IContent[] = [];
+  #characters = 0;
+
+  /** Approximate UTF-16 units of text. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** Adds an entry, unless the batch has others and would become too large. Returns whether it was added. */
+  add(entry: IContent): boolean {
+    const characters = this.#characters + entryCharacters(entry);
+    const isFull = this.entries.length === MAX_BATCH_ENTRIES || characters > MAX_BATCH_CHARACTERS;
+    if (isFull && this.entries.length > 0) return false;
+    this.entries.push(entry);
+    this.#characters = characters;
+    return true;
+  }
+}
+
+/** Splits entries into batches of what is posted of them, in order and lazily. */
 export function* countBatches(
   contents: readonly IContent[],
 ): Generator<readonly IContent[], void, undefined> {
-  let batch: IContent[] = [];
-  let characters = 0;
-  for (const entry of contents) {
-    const length = entryCharacters(entry);
-    const isFull = batch.length === MAX_BATCH_ENTRIES || characters + length > MAX_BATCH_CHARACTERS;
-    if (isFull && batch.length > 0) {
-      yield batch;
-      batch = [];
-      characters = 0;
-    }
-    batch.push(countablePart(entry));
-    characters += length;
+  for (let from = 0; from < contents.length;) {
+    const batch = new Batch();
+    while (from < contents.length && batch.add(contents[from] as IContent)) from += 1;
+    yield batch.entries.map(postedPart);
   }
-  if (batch.length > 0) yield batch;
 }

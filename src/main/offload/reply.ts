@@ -35,29 +35,55 @@ export function readReply<Request extends TaskRequest>(
   request: Request,
   reply: unknown,
 ): ReadReply<TaskValue<Request>> {
-  const { value, runMs } = readEnvelope(reply, (problem) => invalid(request, problem));
-  const problem = findProblem(request, value);
-  if (problem !== undefined) throw invalid(request, problem);
-  // The only cast of external data: `findProblem` has just validated it.
-  return { value: value as unknown as TaskValue<Request>, runMs };
+  const by = `A worker answered a task of kind ${JSON.stringify(request.kind)}`;
+  return read(by, reply, (value) => findProblem(request, value));
 }
 
-/**
- * Validates the envelope of a reply of any kind.
- *
- * @throws the revived error if the reply reports a failure; the error that `invalid` creates if the envelope is invalid.
- */
-function readEnvelope(reply: unknown, invalid: (problem: string) => Error): ReadReply<JsonRecord> {
+/** Validates the reply to a delta. @throws as `readReply` does. */
+export function readDeltaReply(
+  delta: HistoryDelta,
+  countsTokens: boolean,
+  reply: unknown,
+): ReadReply<DeltaValue> {
+  return read(BY_RESIDENT, reply, (value) => findDeltaProblem(delta, countsTokens, value));
+}
+
+/** Validates the reply to a request for a pass on the state `base`. @throws as `readReply` does. */
+export function readPassReply(base: DensityBase, reply: unknown): ReadReply<PlannedPass> {
+  return read(BY_RESIDENT, reply, (value) => findPassProblem(base, value));
+}
+
+/** Validates the reply to a compression request. @throws as `readReply` does. */
+export function readCompressionReply(reply: unknown): ReadReply<PlannedCompression | null> {
+  if (isRecord(reply) && reply.ok === true && reply.value === null && isDuration(reply.runMs)) {
+    return { value: null, runMs: reply.runMs };
+  }
+  return read(BY_RESIDENT, reply, findCompressionProblem);
+}
+
+const BY_RESIDENT = 'A resident history answered';
+
+/** Validates a reply. @param by who answered what, for the message */
+function read<Value>(
+  by: string,
+  reply: unknown,
+  findProblem: (value: JsonRecord) => string | undefined,
+): ReadReply<Value> {
+  const invalid = (problem: string): Error =>
+    new WorkerPoolError(`${by} with ${problem}.`, 'WORKER_INVALID_RESULT');
   if (!isRecord(reply) || !isDuration(reply.runMs)) throw invalid('no reply envelope');
   if (reply.ok === false && isWireError(reply.error)) throw reviveError(reply.error);
   if (reply.ok !== true || !isRecord(reply.value)) throw invalid('neither value nor error');
-  return { value: reply.value, runMs: reply.runMs };
+  const problem = findProblem(reply.value);
+  if (problem !== undefined) throw invalid(problem);
+  // The only cast of external data: `findProblem` has just validated it.
+  return { value: reply.value as unknown as Value, runMs: reply.runMs };
 }
 
 function findProblem(request: TaskRequest, value: JsonRecord): string | undefined {
   switch (request.kind) {
     case 'optimize':
-      return findPlanOfBaseProblem(request.base, value);
+      return findPlanProblem(request.base, value);
     case 'count':
       return findCountProblem(request.contents.length, value);
     case 'count-packed':
@@ -68,8 +94,47 @@ function findProblem(request: TaskRequest, value: JsonRecord): string | undefine
   }
 }
 
+function findDeltaProblem(
+  delta: HistoryDelta,
+  countsTokens: boolean,
+  { base, tokens, pass }: JsonRecord,
+): string | undefined {
+  const staged = delta.steps.reduce(
+    (sum, step) => sum + ('knownTokens' in step ? step.knownTokens.length : 0),
+    0,
+  );
+  if (!types.isInt32Array(tokens) || tokens.length !== staged) return 'not one count per entry';
+  if (countsTokens && tokens.some((count) => count < 0)) return 'a negative count';
+  if (!isBase(base, delta.after)) return 'another state';
+  if ((pass !== undefined) !== (delta.pass !== undefined)) return 'a pass missing or unasked';
+  return pass === undefined ? undefined : findPassProblem(delta.after, pass);
+}
+
+function findPassProblem(base: DensityBase, pass: unknown): string | undefined {
+  if (!isRecord(pass)) return 'no pass';
+  const problem = findPlanProblem(base, pass);
+  if (problem !== undefined) return problem;
+  if (!isEditList(pass.tokensAfter, 3, base.length)) return 'tokens of no entry';
+  return isDuration(pass.runMs) ? undefined : 'no duration';
+}
+
+function findCompressionProblem(value: JsonRecord): string | undefined {
+  const { length, drops, summarized, lines, tokensAfter } = value;
+  if (typeof length !== 'number') return 'no compression';
+  const areEdits =
+    isEditList(drops, 1, length) &&
+    isEditList(summarized, 2, length) &&
+    isEditList(tokensAfter, 2, length);
+  if (!areEdits) return 'edits that are none of this history';
+  const areLines =
+    Array.isArray(lines) &&
+    lines.length * 2 === (summarized as Int32Array).length &&
+    lines.every((line) => typeof line === 'string');
+  return areLines ? undefined : 'not one line per result';
+}
+
 /** Returns what is wrong with a plan for `expected`, or `undefined`. */
-function findPlanOfBaseProblem(
+function findPlanProblem(
   expected: DensityBase,
   { base, plan, texts = [] }: JsonRecord,
 ): string | undefined {
@@ -123,88 +188,8 @@ function isDuration(value: unknown): value is number {
   return typeof value === 'number' && value >= 0;
 }
 
-function invalid(request: TaskRequest, problem: string): WorkerPoolError {
-  return new WorkerPoolError(
-    `A worker answered a task of kind ${JSON.stringify(request.kind)} with ${problem}.`,
-    'WORKER_INVALID_RESULT',
-  );
-}
-
-/**
- * Validates the reply to a delta.
- *
- * @throws WorkerPoolError `WORKER_INVALID_RESULT` for an invalid reply; the revived error if the delta was refused.
- */
-export function readDeltaReply(
-  delta: HistoryDelta,
-  countsTokens: boolean,
-  reply: unknown,
-): ReadReply<DeltaValue> {
-  const { value, runMs } = readEnvelope(reply, invalidResidentReply);
-  const staged = delta.steps.reduce(
-    (sum, step) => sum + ('knownTokens' in step ? step.knownTokens.length : 0),
-    0,
-  );
-  const { tokens, totalTokens, pass } = value;
-  if (!types.isInt32Array(tokens) || tokens.length !== staged) {
-    throw invalidResidentReply('not one count per entry');
-  }
-  if (countsTokens && tokens.some((count) => count < 0))
-    throw invalidResidentReply('a negative count');
-  if (typeof totalTokens !== 'number') throw invalidResidentReply('no total');
-  if (!isBase(value.base, delta.after)) throw invalidResidentReply('another state');
-  if ((pass !== undefined) !== (delta.pass !== undefined))
-    throw invalidResidentReply('a pass missing or unasked');
-  if (pass !== undefined) assertPass(delta.after, pass);
-  return { value: value as unknown as DeltaValue, runMs };
-}
-
-/** Validates the reply to a request for a pass on the state `base`. @throws as `readDeltaReply` does. */
-export function readPassReply(base: DensityBase, reply: unknown): ReadReply<PlannedPass> {
-  const { value, runMs } = readEnvelope(reply, invalidResidentReply);
-  assertPass(base, value);
-  return { value: value as unknown as PlannedPass, runMs };
-}
-
-/** Validates the reply to a compression request. @throws as `readDeltaReply` does. */
-export function readCompressionReply(reply: unknown): ReadReply<PlannedCompression | null> {
-  if (isRecord(reply) && reply.ok === true && reply.value === null && isDuration(reply.runMs)) {
-    return { value: null, runMs: reply.runMs };
-  }
-  const { value, runMs } = readEnvelope(reply, invalidResidentReply);
-  const { length, drops, summarized, lines, tokensAfter } = value;
-  if (typeof length !== 'number') throw invalidResidentReply('no compression');
-  const areEdits =
-    isEditList(drops, 1, length) &&
-    isEditList(summarized, 2, length) &&
-    isEditList(tokensAfter, 2, length);
-  if (!areEdits) throw invalidResidentReply('edits that are none of this history');
-  const areLines =
-    Array.isArray(lines) &&
-    lines.length * 2 === (summarized as Int32Array).length &&
-    lines.every((line) => typeof line === 'string');
-  if (!areLines) throw invalidResidentReply('not one line per result');
-  return { value: value as unknown as PlannedCompression, runMs };
-}
-
-function assertPass(base: DensityBase, pass: unknown): void {
-  if (!isRecord(pass)) throw invalidResidentReply('no pass');
-  const problem = findPlanOfBaseProblem(base, pass);
-  if (problem !== undefined) throw invalidResidentReply(problem);
-  if (!isEditList(pass.tokensAfter, 3, base.length))
-    throw invalidResidentReply('tokens of no entry');
-  if (!isDuration(pass.runMs)) throw invalidResidentReply('no duration');
-}
-
 function isBase(value: unknown, expected: DensityBase): boolean {
   return (
     isRecord(value) && value.revision === expected.revision && value.length === expected.length
-  );
-}
-
-function invalidResidentReply(problem: string): WorkerPoolError {
-  return new WorkerPoolError(
-    `A resident history answered with ${problem}.`,
-    'WORKER_INVALID_RESULT',
   );
 }

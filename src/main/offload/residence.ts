@@ -2,7 +2,7 @@
 // any part fails; `resident.ts` decides whether another one follows.
 
 import type { IContent } from '../../shared/content.js';
-import { isSameBase, shrinkSettingsOf } from '../../shared/density.js';
+import { isSameBase } from '../../shared/density.js';
 import type { DensityBase, PassSettings } from '../../shared/density.js';
 import type { IndexedAgent } from '../../shared/density/index/index-scope.js';
 import { isSamePass, passSettingsOf } from '../../shared/density/plan/optimize.js';
@@ -90,13 +90,8 @@ export class Residence {
   /** @param length number of entries that belong to the opening; the others will be pushed */
   constructor(options: ResidenceOptions, state: HistoryState, length: number) {
     this.#options = options;
-    const { countsTokens, passSettings, meter, counting, onArrival } = options;
-    this.#queue = new DeltaQueue(
-      state,
-      length,
-      countsTokens,
-      () => shrinkSettingsOf(passSettings().shrink) !== undefined,
-    );
+    const { countsTokens, meter, counting, onArrival } = options;
+    this.#queue = new DeltaQueue(state, length);
     this.#inFlight = new InFlightParcels({
       queue: this.#queue,
       meter,

@@ -6,7 +6,7 @@ import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
 import type { EntryChange } from '../history-change.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
-import type { JournalRecords } from '../state/journal.js';
+import type { Journal } from '../state/journal.js';
 import { abortable } from '../waiting/abortable.js';
 import {
   firstDifference,
@@ -70,7 +70,7 @@ export interface AppliedEdit {
  * Records and applies an edit computed from `base`, together with its effect on later reasoning. An abort before it lands
  * leaves the history unchanged; after that, waiting for its token counts is not aborted.
  *
- * @param records the journal records of a replayed edit, all of which landed before
+ * @param replayed the journal of the edits that landed before, if this one combines them
  * @returns the edit, and the failure if counting its tokens failed; `null` if it must be recomputed because, while it was
  *   recorded, the history was rewritten or reasoning was added that it would have to strip
  */
@@ -79,12 +79,12 @@ export async function applyEdit(
   found: DensityResult,
   foundBase: DensityBase,
   signal: AbortSignal | undefined,
-  records?: JournalRecords,
+  replayed?: Journal,
 ): Promise<StepOutcome<AppliedEdit> | null> {
   const { history, recorder, sent } = parts;
   const tokensBefore = history.getTotalTokens();
   // A replayed edit already includes its effect on reasoning.
-  const strips = records === undefined && stripsReasoning(parts);
+  const strips = replayed === undefined && stripsReasoning(parts);
   const { result, base } = strips
     ? withReasoning(parts, found, foundBase)
     : { result: found, base: foundBase };
@@ -95,7 +95,7 @@ export async function applyEdit(
   const tokensIn = (entries: readonly IContent[]): number =>
     sumTokens(entries, (entry) => history.countedTokens(entry));
   const changedTokens = tokensIn(changes.map(({ before }) => before));
-  const applied = history.applyDensityResult(result, base, records);
+  const applied = history.applyDensityResult(result, base, replayed);
   const { revision } = history;
   const hasLanded = revision !== base.revision;
   if (hasLanded) sent.noteEdit(changes[0]?.index ?? base.length, !stripsReasoning(parts));

@@ -15,8 +15,8 @@ import type { CostMemory, DollarMemory, SummaryCounts } from '../state/session-s
 import type { SentHistory } from './prompt-cache.js';
 import type { PrunedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
-import { PrefixTokens, pricedTerms, spendable, tokensOf, TokenTally } from './token-tally.js';
-import type { CountedTokens, RequestTerms, RequestTokens } from './token-tally.js';
+import { cachingTerms, PrefixTokens, spendable, tokensOf, TokenTally } from './token-tally.js';
+import type { CachingTerms, CountedTokens, RequestTokens } from './token-tally.js';
 
 /** What saves input: the rules, and compressing. */
 type Saver = RuleName | 'compression';
@@ -61,6 +61,8 @@ export class CostMeter {
   readonly #compacted: TokenTally;
   readonly #uncompacted: TokenTally;
   readonly #cache: CacheTerms;
+  /** Returns the terms of the present request. */
+  readonly #terms: () => CachingTerms;
   readonly #savings: RuleSavings;
   /** Detects `clear`. */
   #trace: HistoryTrace;
@@ -70,15 +72,15 @@ export class CostMeter {
   #earlierSpendable: number;
   /** `spendable` after all requests up to the present one, as a replay found it. */
   #replayed: number | undefined;
-  /** Terms of the last request. */
-  #terms: Partial<RequestTerms> = {};
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
-  constructor({ history, sent, cache, former: memory }: SessionParts) {
+  constructor(parts: SessionParts) {
+    const { history, sent, cache, former: memory } = parts;
     const former = memory?.costs;
     this.#history = history;
     this.#sent = sent;
     this.#cache = cache;
+    this.#terms = () => cachingTerms(parts);
     const dollars = former?.dollars ?? (former === undefined ? NO_DOLLARS : null);
     this.#dollars = dollars && { with: dollars.with, without: dollars.without };
     this.#savings = new RuleSavings(dollars?.rules);
@@ -144,11 +146,8 @@ export class CostMeter {
   get spendable(): number {
     const tokens = this.#history.getTotalTokens();
     const uncompacted = tokens + this.#sent.reclaimedTokens;
-    const terms = pricedTerms(this.#cache, this.#terms);
-    return (
-      this.#earlierSpendable +
-      spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, terms)
-    );
+    const left = spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, this.#terms());
+    return this.#earlierSpendable + left;
   }
 
   /** Notes `spendable` after all requests up to the present one, as a replay found it. The totals lack the present request so far. */
@@ -157,9 +156,9 @@ export class CostMeter {
   }
 
   /** Adds the request that the present history makes. Call before `SentHistory.endPreflight`. */
-  endPreflight(terms: RequestTerms): void {
+  endPreflight(): void {
+    const terms = this.#terms();
     const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
-    this.#terms = terms;
     const totalTokens = this.#history.getTotalTokens();
     this.#requests += 1;
     if (isRewritten) this.#rewrites += 1;
@@ -184,7 +183,7 @@ export class CostMeter {
       const price = {
         ...known,
         leastCachedTokens: terms.minCachedTokens,
-        ...(above && { above: { ...above, promptTokens: terms.above.tokens } }),
+        ...(above && { above: { ...above, promptTokens: terms.above?.tokens ?? Infinity } }),
       };
       this.#dollars = {
         with: this.#dollars.with + inputCost(price, totalTokens, read),
@@ -194,9 +193,8 @@ export class CostMeter {
       this.#ruleSavings.addRequest(priceAt(price, totalTokens), isRead, unreadTokens);
     }
     if (this.#replayed !== undefined) {
-      const prices = pricedTerms(this.#cache, terms);
       this.#earlierSpendable =
-        this.#replayed - spendable(this.#compacted, 0, this.#uncompacted, 0, prices);
+        this.#replayed - spendable(this.#compacted, 0, this.#uncompacted, 0, terms);
       this.#replayed = undefined;
     }
     // Estimates change once entries are counted, so only counted sums are remembered.

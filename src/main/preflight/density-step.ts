@@ -2,13 +2,14 @@
 // lengths batches may land. `EditGate` decides what lands.
 
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
+import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
+import type { BasedPlan } from '../offload/offload.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
-import type { HistoryTrace, JournalRecords } from '../state/journal.js';
+import type { HistoryTrace, Journal } from '../state/journal.js';
 import type { PassMemory } from '../state/session-state.js';
-import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
@@ -17,7 +18,7 @@ import { duePasses } from './due-passes.js';
 import type { DuePass } from './due-passes.js';
 import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission } from './edit-policy.js';
-import { findHere, usesBuiltInPass, plannedEdit } from './found-edit.js';
+import { plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
@@ -26,6 +27,9 @@ import type { SessionParts } from './session-parts.js';
 
 /** After this many stale plans the pass runs on this thread, where the history cannot change while it runs. */
 const MAX_STALE_PLANS = 2;
+
+/** A plan, wherever it was made. */
+type PlannedPass = Omit<BasedPlan, 'base'>;
 
 /** The outcome of a pass: what changed, or `null`. */
 interface PassOutcome extends StepOutcome<PrunedEvent | null> {
@@ -51,13 +55,12 @@ export class DensityPruner {
 
   /** @param costs the session's costs so far */
   constructor(parts: SessionParts, costs: CostMeter) {
-    const { config, history, logger, sent, wasSentBefore = false, former } = parts;
+    const { config, history, sent, wasSentBefore = false, former } = parts;
     this.#parts = parts;
     this.#costs = costs;
     this.#gate = new EditGate({
       ...gateOptions(parts),
       history,
-      logger,
       sent,
       spendable: () => costs.spendable,
     });
@@ -78,22 +81,19 @@ export class DensityPruner {
     return this.#parts.history.additions !== this.#settledAdditions;
   }
 
-  /** Begins a preflight: returns the strategy whose pass is due, or `null`. */
-  begin(): CompressionStrategy | null {
+  /** Begins a preflight: returns whether a pass is due. */
+  begin(): boolean {
     this.#startOverWhenCleared();
-    if (!this.isDirty) return null;
-    const { pruning } = this.#parts.config;
-    return pruning.optimize === undefined ? null : pruning;
+    return this.isDirty && this.#parts.config.pruning.optimize !== undefined;
   }
 
   /**
-   * Runs a pass of the strategy that `begin` returned.
+   * Runs a pass.
    *
    * @param isForced whether the history is about to be rewritten anyway
    * @throws what the pass threw, `REMOVAL_LOG_WRITE_FAILED`, or the signal's reason; nothing has changed then.
    */
   async run(
-    strategy: CompressionStrategy,
     isForced: boolean,
     signal: AbortSignal | undefined,
   ): Promise<StepOutcome<PrunedEvent | null>> {
@@ -104,7 +104,7 @@ export class DensityPruner {
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
-        (await this.#replay(signal)) ?? (await this.#prune(strategy, at, isForced, signal));
+        (await this.#replay(signal)) ?? (await this.#prune(at, isForced, signal));
       isSettled = isAll;
       return outcome;
     } catch (thrown) {
@@ -119,7 +119,6 @@ export class DensityPruner {
   }
 
   async #prune(
-    strategy: CompressionStrategy,
     at: number,
     isForced: boolean,
     signal: AbortSignal | undefined,
@@ -128,21 +127,21 @@ export class DensityPruner {
     const ignoresCacheCost = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
     // If every edit would be held, skip the pass: it would make a fresh process index the whole history.
-    if (!ignoresCacheCost && !isBatchPoint && this.#wouldHoldAll(strategy)) return SKIPPED;
+    if (!ignoresCacheCost && !isBatchPoint && this.#wouldHoldAll) return SKIPPED;
     const point = { isForced, isBatchPoint };
     const tokens = history.getTotalTokens();
     let outcome = SKIPPED;
     for (const due of duePasses(this.#parts, point, ignoresCacheCost, tokens)) {
-      outcome = await this.#pass(strategy, due, signal);
+      outcome = await this.#pass(due, signal);
       if (outcome.event !== null) break;
     }
     return outcome;
   }
 
   /** Whether every edit would be held between two batch points, where only unsent tool results may be edited: there are none. */
-  #wouldHoldAll(strategy: CompressionStrategy): boolean {
+  get #wouldHoldAll(): boolean {
     const { config, history, sent } = this.#parts;
-    if (!isBatching(config.edits.edits) || !usesBuiltInPass(strategy)) return false;
+    if (!isBatching(config.edits.edits)) return false;
     const entries = history.getRawHistory();
     for (let at = sent.intactEntries; at < entries.length; at += 1) {
       if (entries[at]?.speaker === 'tool') return false;
@@ -151,25 +150,42 @@ export class DensityPruner {
   }
 
   async #pass(
-    strategy: CompressionStrategy,
     { ignoresCacheCost, point }: DuePass,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
-    const { history, logger } = this.#parts;
-    const config = this.#parts.config.density(ignoresCacheCost);
+    const { config, history, logger, offload } = this.#parts;
+    const settings = config.density(ignoresCacheCost);
     for (let attempt = 0; ; attempt += 1) {
-      const edit = await findEdit(this.#parts, strategy, config, attempt < MAX_STALE_PLANS, signal);
+      const { base } = history;
+      const entries = history.getRawHistory();
+      const planned: PlannedPass =
+        attempt < MAX_STALE_PLANS
+          ? await abortable(offload.optimize(entries, base, settings, signal), signal)
+          : planWithTexts(entries, settings);
       signal?.throwIfAborted();
-      if (edit !== null && history.revision === edit.base.revision) {
-        const { found, base } = edit;
-        if (found.firstEntry === Infinity) return { event: null, isSettled: true };
+      // Entries appended meanwhile leave the plan's indices valid; a rewrite does not.
+      if (history.revision === base.revision) {
+        const found = this.#foundBy(planned, settings);
         const admission = this.#gate.admit(found, point);
+        if (!admission.isWhole) {
+          const { removals, replacements } = admission.result;
+          const landing = removals.length + replacements.size;
+          logger.debug('density edits are held', { found: found.size, landing });
+        }
         const editsOf = ruleEditsOf(admission.result);
         const outcome = await land(this.#parts, { ...admission, base, editsOf }, signal);
         if (outcome !== null) return outcome;
       }
       logger.debug('a density plan came too late', { attempt });
     }
+  }
+
+  /** Returns the edit that a plan of the present history describes. */
+  #foundBy({ plan, texts, tokensAfter }: PlannedPass, settings: DensityConfig): FoundEdit {
+    const { history } = this.#parts;
+    return plannedEdit(plan, history.getRawHistory(), settings, texts, (result) => {
+      if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
+    });
   }
 
   /** Whether the next run replays the edits that landed before this session had the history. */
@@ -205,8 +221,8 @@ export class DensityPruner {
 /** What may land of an edit. */
 interface Landing extends Admission {
   readonly base: DensityBase;
-  /** The journal records of a replayed edit, all of which landed before. */
-  readonly records?: JournalRecords;
+  /** The journal of the edits that landed before, if this one combines them. */
+  readonly replayed?: Journal;
   /** Returns which rule removed what, by changed entry. */
   readonly editsOf: (applied: AppliedEdit) => readonly RuleEdit[];
 }
@@ -214,20 +230,15 @@ interface Landing extends Admission {
 /** Applies what may land of an edit. Returns `null` if the edit must be recomputed. */
 async function land(
   parts: SessionParts,
-  { result, reason, isWhole, base, records, editsOf }: Landing,
+  { result, reason, isWhole, base, replayed, editsOf }: Landing,
   signal: AbortSignal | undefined,
 ): Promise<PassOutcome | null> {
   if (reason === undefined) return { event: null, isSettled: isWhole };
-  const landed = await applyEdit(parts, result, base, signal, records);
+  const landed = await applyEdit(parts, result, base, signal, replayed);
   if (landed === null) return null;
   const { event: applied, failure } = landed;
   const event = { metadata: result.metadata, reason, edits: editsOf(applied), ...applied };
   return { event, failure, isSettled: isWhole };
-}
-
-interface BasedEdit {
-  readonly found: FoundEdit;
-  readonly base: DensityBase;
 }
 
 function ruleEditsOf({ rows }: DensityResult): Landing['editsOf'] {
@@ -235,32 +246,6 @@ function ruleEditsOf({ rows }: DensityResult): Landing['editsOf'] {
     const before = new Map(changes.map((change) => [change.index, change.before.blocks]));
     return listRuleEdits(rows ?? EMPTY_PLAN, (entry) => before.get(entry));
   };
-}
-
-/** Runs the pass. Returns `null` if the history was rewritten meanwhile: the plan's indices are invalid then. */
-async function findEdit(
-  parts: SessionParts,
-  strategy: CompressionStrategy,
-  config: DensityConfig,
-  mayOffload: boolean,
-  signal: AbortSignal | undefined,
-): Promise<BasedEdit | null> {
-  const { history } = parts;
-  const { base } = history;
-  // Workers know only this library's pass; a custom strategy runs here.
-  if (!mayOffload || !usesBuiltInPass(strategy)) {
-    return { found: findHere(strategy, history.getRawHistory(), config), base };
-  }
-  const { plan, texts, tokensAfter } = await abortable(
-    parts.offload.optimize(history.getRawHistory(), base, config, signal),
-    signal,
-  );
-  // Entries appended meanwhile leave the plan's indices valid.
-  if (history.revision !== base.revision) return null;
-  const found = plannedEdit(plan, history.getRawHistory(), config, texts, (result) => {
-    if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
-  });
-  return { found, base };
 }
 
 /** Books the token counts that the worker predicted. If an entry has replacement texts, only these remain to be counted. */

@@ -3,22 +3,7 @@
 import { isBatching } from './edit-policy.js';
 import type { LandingPoint } from './edit-policy.js';
 import type { SessionParts } from './session-parts.js';
-import type { RequestTerms } from './token-tally.js';
-
-/**
- * Returns, in counted tokens, the minimum size of a history for its present request to be cached (0 or less if every size will do),
- * and its maximum size below a step of the model's price (`Infinity` if there is no step).
- */
-export function requestTerms({
-  cache,
-  gauge,
-}: Pick<SessionParts, 'cache' | 'gauge'>): RequestTerms {
-  const { leastCachedTokens = 0, above } = cache.price ?? {};
-  return {
-    minCachedTokens: gauge.roomTokens(leastCachedTokens),
-    above: { tokens: above === undefined ? Infinity : gauge.roomTokens(above.promptTokens) },
-  };
-}
+import { cachingTerms } from './token-tally.js';
 
 /** A pass of a preflight, and the circumstances in which its edit may land. */
 export interface DuePass {
@@ -40,14 +25,12 @@ export function duePasses(
   tokens: number,
 ): readonly DuePass[] {
   const { edits, minReclaimTokens } = parts.config.edits;
-  const { minCachedTokens, above } = requestTerms(parts);
+  const { minCachedTokens, above } = cachingTerms(parts);
   const weighsCost = isBatching(edits) && minReclaimTokens === undefined;
+  const tokensBelowStep = above?.tokens ?? Infinity;
   const isAboveStep =
-    point.isBatchPoint && !ignoresCacheCost && weighsCost && tokens > above.tokens;
+    point.isBatchPoint && !ignoresCacheCost && weighsCost && tokens > tokensBelowStep;
   const last = { ignoresCacheCost, point: { ...point, minCachedTokens, isAboveStep } };
   if (!isAboveStep) return [last];
-  return [
-    { ignoresCacheCost: true, point: { ...point, minCachedTokens, tokensBelowStep: above.tokens } },
-    last,
-  ];
+  return [{ ignoresCacheCost: true, point: { ...point, minCachedTokens, tokensBelowStep } }, last];
 }

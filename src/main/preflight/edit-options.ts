@@ -54,16 +54,10 @@ export interface EditOptions {
   readonly reasoning?: ReasoningPolicy | undefined;
 }
 
-/** Options without a fixed default: if undefined, they are decided per request and model. */
-type DecidedPerRequest = 'minReclaimTokens' | 'cacheTtlMs' | 'reasoning';
-
-/** The options with all defaults filled in. */
-export type CompleteEditOptions = Pick<EditOptions, DecidedPerRequest> & {
-  readonly [Key in Exclude<keyof EditOptions, DecidedPerRequest>]-?: Exclude<
-    EditOptions[Key],
-    undefined
-  >;
-};
+/** The options with their defaults. The others are decided per request and model. */
+export interface CompleteEditOptions extends EditOptions {
+  readonly edits: EditPolicy;
+}
 
 const EDIT_POLICIES: readonly EditPolicy[] = [
   'every-turn',

@@ -7,8 +7,8 @@ import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
 import { paybackCallsAt, staleTokensNeeded } from '../../shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
+import { EMPTY_PLAN } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
-import type { Logger } from '../host/logger.js';
 import { cachePrices } from '../models/model-prices.js';
 import type { CacheTerms, ReasoningTerms } from '../models/session-model.js';
 import type { CompleteEditOptions, EditPolicy, LandingReason } from './edit-options.js';
@@ -16,7 +16,7 @@ import { startsOfLosses } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import type { SentHistory } from './prompt-cache.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
-import { reclaimedTokens, shareOf, sumTokens, tokensOf } from './token-tally.js';
+import { shareOf, sumTokens, tokensOf } from './token-tally.js';
 import type { CountedTokens } from './token-tally.js';
 
 /** Whether edits are held until their savings are worth the cache that they invalidate. */
@@ -33,6 +33,7 @@ export interface Admission {
   readonly isWhole: boolean;
 }
 
+const NOTHING_FOUND: Admission = { result: NO_EDITS, isWhole: true };
 const HELD: Admission = { result: NO_EDITS, isWhole: false };
 
 function admitted(found: FoundEdit, landing: FoundEdit, reason: LandingReason): Admission {
@@ -57,7 +58,6 @@ export interface LandingPoint {
 export interface EditGateOptions extends Omit<CompleteEditOptions, 'reasoning'> {
   readonly reasoning: Pick<ReasoningTerms, 'policy' | 'isUnset'>;
   readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
-  readonly logger: Logger;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
   /** Returns by how much the cost of an edit may run ahead of its savings; see `PricedEdit`. @default unlimited */
@@ -76,18 +76,7 @@ export class EditGate {
 
   /** Returns the part of an edit that may land now. */
   admit(found: FoundEdit, point: LandingPoint): Admission {
-    const admission = this.#admit(found, point);
-    if (!admission.isWhole) {
-      const { removals, replacements } = admission.result;
-      this.#options.logger.debug('density edits are held', {
-        found: found.size,
-        landing: removals.length + replacements.size,
-      });
-    }
-    return admission;
-  }
-
-  #admit(found: FoundEdit, point: LandingPoint): Admission {
+    if (found.firstEntry === Infinity) return NOTHING_FOUND;
     const { isForced, isBatchPoint, tokensBelowStep } = point;
     const { edits, sent, cache } = this.#options;
     const sparingReasoning = (edit: FoundEdit): FoundEdit =>
@@ -118,16 +107,15 @@ export class EditGate {
 
   /** The part of an edit that is worth the cache it invalidates; `undefined` if none is. */
   #worthwhile(edit: FoundEdit, shrinking: FoundEdit, point: LandingPoint): FoundEdit | undefined {
-    const { minReclaimTokens, spendable, history } = this.#options;
+    const { minReclaimTokens, spendable } = this.#options;
     const priced = this.#priced(edit, point);
     if (minReclaimTokens === undefined) {
       const entry = worthwhileFrom({ ...priced, spendable: spendable?.() });
       return entry === Infinity ? undefined : edit.limitedTo({ entry, block: 0 });
     }
-    const tokensOf = ({ result }: FoundEdit): number =>
-      reclaimedTokens(result, history.getRawHistory(), priced.countedTokens);
     // Shrinking unsent results costs no cache, so its savings must not pay for the other edits.
-    return tokensOf(edit) - tokensOf(shrinking) >= minReclaimTokens ? edit : undefined;
+    const reclaimed = reclaimedTokens(priced) - reclaimedTokens(this.#priced(shrinking, point));
+    return Math.round(reclaimed) >= minReclaimTokens ? edit : undefined;
   }
 
   #priced({ result }: FoundEdit, { isAboveStep, minCachedTokens }: LandingPoint): PricedEdit {
@@ -300,6 +288,16 @@ interface EditedPlace {
   readonly behind: number;
 }
 
+/**
+ * The tokens that an edit removes. Replacements count by their share of what they replace, even if they are counted: whether they are
+ * depends on where passes run, and every process must decide alike.
+ */
+function reclaimedTokens(edit: PricedEdit): number {
+  let tokens = 0;
+  for (const { reclaimed } of placesOf(edit)) tokens = reclaimed;
+  return tokens;
+}
+
 /** Yields, from the end, the edited entries at which the edit can be cut without also holding back an entry behind the cut. */
 function* placesOf({
   result,
@@ -309,7 +307,7 @@ function* placesOf({
   minCachedTokens = 0,
 }: PricedEdit): Generator<EditedPlace> {
   const removed = new Set(result.removals);
-  const starts = startsOfLosses(result, history);
+  const starts = startsOfLosses(result.rows ?? EMPTY_PLAN, history);
   let [reclaimed, behind, start] = [0, 0, Infinity];
   // Tokens in front of the entry. If they are too few to be cached as a prefix, they are written again as well.
   let before = minCachedTokens > 0 ? sumTokens(history, countedTokens) : 0;

@@ -9,7 +9,6 @@ import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { HistoryService } from '../history-service.js';
 import { Journal } from '../state/journal.js';
-import type { JournalRecords } from '../state/journal.js';
 import type { Admission } from './edit-policy.js';
 import { stripReasoning } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
@@ -17,6 +16,8 @@ import { sumTokens, tokensOf } from './token-tally.js';
 
 /** A list that starts empty, takes over the entries of a history in order, and is edited in between. */
 export class EditedCopy {
+  /** Has the same records of the edits as the former session's journal. */
+  readonly journal: Journal = new Journal();
   readonly #given: readonly IContent[];
   readonly #history: Pick<HistoryService, 'countedTokens' | 'countEach'>;
   readonly #entries: IContent[] = [];
@@ -27,8 +28,6 @@ export class EditedCopy {
   #takenTokens = 0;
   #intactTokens = Infinity;
   #metadata = NO_EDITS.metadata;
-  /** Has the same records of the edits as the former session's journal. */
-  readonly #journal = new Journal();
   readonly #ruleEdits: RuleEdit[] = [];
   /** For replacement entries, the indices that their blocks had in the original entry. */
   readonly #places = new Map<IContent, readonly number[]>();
@@ -89,7 +88,7 @@ export class EditedCopy {
     const result = reasoning === 'keep' ? admitted : stripReasoning(admitted, this.#entries);
     await this.#history.countEach([...result.replacements.values()]);
     this.#noteRules(result);
-    this.#journal.noteEdit(this.#taken, this.#entries, result);
+    this.journal.noteEdit(this.#taken, this.#entries, result);
     const behind = this.#entries.slice(firstEditedIndex(result));
     const behindTokens = sumTokens(behind, (entry) => this.countedTokens(entry));
     this.#intactTokens = Math.min(this.#intactTokens, this.#tokens - behindTokens);
@@ -104,11 +103,6 @@ export class EditedCopy {
     if (gone.size > 0) this.#origins = this.#origins.filter((_, index) => !gone.has(index));
     this.#metadata = sumOf(this.#metadata, result.metadata);
     return result;
-  }
-
-  /** The journal records of all edits so far. */
-  get records(): JournalRecords {
-    return this.#journal.records;
   }
 
   /** The edit of the original that gives this list. */

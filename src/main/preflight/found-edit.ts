@@ -1,27 +1,14 @@
-// An edit found by a preflight, of which only a part may land. It consists of plan rows, from which a result is made on demand. The
-// rows are a pass's plan, or represent the result of a custom strategy. Limiting an edit keeps calls and responses together (both go
-// or neither does). Held edits accumulate with the history, so limiting costs time for the rows that remain, not for those held.
+// An edit found by a preflight, of which only a part may land. It consists of the rows of a pass's plan, from which a result is made on
+// demand. Limiting an edit keeps calls and responses together (both go or neither does). Held edits accumulate with the history, so
+// limiting costs time for the rows that remain, not for those held.
 
 import type { IContent, ContentBlock } from '../../shared/content.js';
-import { NO_EDITS, validateDensityResult } from '../../shared/density.js';
-import type { DensityConfig, DensityResult, PassSettings } from '../../shared/density.js';
-import {
-  materializeDensityPlan,
-  planInputsOf,
-  madeResult,
-} from '../../shared/density/plan/materialize.js';
-import { PlanCursor, EMPTY_PLAN, ROW_LENGTH } from '../../shared/density/plan/plan.js';
+import type { DensityResult, PassSettings } from '../../shared/density.js';
+import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
+import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
-import { NONE } from '../../shared/density/index/history-columns.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 import { pushTo } from '../../shared/lists-by-key.js';
-import { HighDensityStrategy } from '../strategies/high-density.js';
-import type { CompressionStrategy } from '../strategies/strategy.js';
-
-/** Whether a strategy uses this library's own pass, the only one that workers and replays can run. */
-export function usesBuiltInPass(strategy: CompressionStrategy): boolean {
-  return strategy.optimize === HighDensityStrategy.prototype.optimize;
-}
 
 /** An edit of the present history; invalid once the history is rewritten. */
 export class FoundEdit {
@@ -105,54 +92,6 @@ export function plannedEdit(
   });
 }
 
-/** Runs a strategy's `optimize` on the calling thread. */
-export function findHere(
-  strategy: CompressionStrategy,
-  history: readonly IContent[],
-  config: DensityConfig,
-): FoundEdit {
-  return returnedEdit(strategy.optimize?.(history, config) ?? NO_EDITS, history, config);
-}
-
-/**
- * An edit that a strategy returned as a result.
- *
- * @throws CtxfoldError or TypeError if it is no edit of the history; see `validateDensityResult`.
- */
-export function returnedEdit(
-  result: DensityResult,
-  history: readonly IContent[],
-  settings: PassSettings,
-): FoundEdit {
-  validateDensityResult(result, history.length);
-  const all = rowsOfResult(result, history);
-  return new FoundEdit(all, history, (rows) => {
-    if (rows.length === all.length) return result;
-    const entries = new Set<number>();
-    for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) entries.add(row.entry);
-    return partOfResult(result, (entry) => entries.has(entry), settings);
-  });
-}
-
-/**
- * Makes rows that hold what `limitedTo` and `shrinkingFrom` need to know of each edited entry: which calls it loses, and whether
- * it is only shrunk. The result's own rows are not enough: they are optional and need not cover every edited entry.
- */
-function rowsOfResult(result: DensityResult, history: readonly IContent[]): DensityPlan {
-  const shrunk = shrunkEntries(result.rows ?? EMPTY_PLAN);
-  const rows: number[] = [];
-  for (const index of editedIndices(result)) {
-    const blocks = history[index]?.blocks ?? [];
-    for (const callId of lostCallIds(history[index], result.replacements.get(index))) {
-      const block = blocks.findIndex((candidate) => callIdOf(candidate) === callId);
-      rows.push(index, block, ACTION.drop, NONE, NONE, NONE);
-    }
-    const action = shrunk.has(index) ? ACTION.shrink : ACTION.cut;
-    rows.push(index, NONE, action, NONE, NONE, NONE);
-  }
-  return Int32Array.from(rows);
-}
-
 /** A place in a history: in front of this block of this entry. */
 export interface Place {
   readonly entry: number;
@@ -174,20 +113,6 @@ function shrunkEntries(plan: DensityPlan): ReadonlySet<number> {
   }
   for (const entry of others) shrunk.delete(entry);
   return shrunk;
-}
-
-/** Restricts a result to some entries. Without rows its metadata stay unchanged: only the strategy knows what they count. */
-function partOfResult(
-  result: DensityResult,
-  isWanted: (entry: number) => boolean,
-  settings: PassSettings,
-): DensityResult {
-  const { metadata, rows } = result;
-  const removals = result.removals.filter(isWanted);
-  const replacements = new Map([...result.replacements].filter(([index]) => isWanted(index)));
-  if (rows === undefined) return { removals, replacements, metadata };
-  const { texts } = planInputsOf(result) ?? { texts: [] };
-  return madeResult(rowsOf(rows, isWanted), { settings, texts }, removals, replacements);
 }
 
 /** The rows from an entry on, found by binary search, as a view of the same memory; the same object if these are all rows. */
@@ -212,23 +137,18 @@ function rowsOf(plan: DensityPlan, isWanted: (entry: number) => boolean): Densit
   return rows.slice(0, length);
 }
 
-/** The indices of all edited entries, ascending. */
-function editedIndices({ removals, replacements }: DensityResult): readonly number[] {
-  return [...removals, ...replacements.keys()].sort((a, b) => a - b);
-}
-
 /**
  * Maps each edited entry that loses calls or responses to the first entry that loses a part of one of the same calls. An edit
  * limited to a place between the two leaves the later entry as it is.
  */
 export function startsOfLosses(
-  result: DensityResult,
+  plan: DensityPlan,
   history: readonly IContent[],
 ): ReadonlyMap<number, number> {
   const first = new Map<string, number>();
   const starts = new Map<number, number>();
-  for (const index of editedIndices(result)) {
-    for (const callId of lostCallIds(history[index], result.replacements.get(index))) {
+  for (const { index, lostCallIds } of editsOf(plan, history)) {
+    for (const callId of lostCallIds) {
       const start = first.get(callId) ?? index;
       first.set(callId, start);
       starts.set(index, Math.min(start, starts.get(index) ?? index));
@@ -315,20 +235,6 @@ function heldEntries(
     }
   }
   return new Set(held.map(({ index }) => index));
-}
-
-/** The call ids that occur less often after the edit than before: an id may occur several times in an entry. */
-function lostCallIds(before: IContent | undefined, after: IContent | undefined): readonly string[] {
-  const lost = new Map<string, number>();
-  const count = (blocks: readonly ContentBlock[], by: number): void => {
-    for (const block of blocks) {
-      const callId = callIdOf(block);
-      if (callId !== undefined) lost.set(callId, (lost.get(callId) ?? 0) + by);
-    }
-  };
-  count(before?.blocks ?? [], 1);
-  count(after?.blocks ?? [], -1);
-  return [...lost].flatMap(([callId, times]) => (times > 0 ? [callId] : []));
 }
 
 function callIdOf(block: ContentBlock): string | undefined {

@@ -12,7 +12,6 @@ import { CompressionAhead } from './compression-ahead.js';
 import { heldStep, runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
-import { requestTerms } from './due-passes.js';
 import { needsOpenTurn } from './edit-policy.js';
 import { fitHistory } from './fit-step.js';
 import {
@@ -34,6 +33,7 @@ import type {
 } from './session-events.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
+import { cachingTerms } from './token-tally.js';
 
 /** What a preflight finds before it prunes: whether the history is over the limit, and whether it is rewritten in any case. */
 type BeforePruning = Readonly<Record<'isOver' | 'isRewriting', boolean>>;
@@ -129,10 +129,10 @@ export class Preflight {
   #endPreflight(): void {
     const { history, gauge, sent, cache, cacheMisses } = this.#parts;
     gauge.endPreflight();
-    const terms = requestTerms(this.#parts);
-    this.costs.endPreflight(terms);
+    const { minCachedTokens = 0 } = cachingTerms(this.#parts);
+    this.costs.endPreflight();
     cacheMisses.endPreflight();
-    sent.endPreflight(history.getTotalTokens() >= terms.minCachedTokens);
+    sent.endPreflight(history.getTotalTokens() >= minCachedTokens);
     cache.endRequest();
     this.#hasScannedForDrops = true;
   }
@@ -194,12 +194,8 @@ export class Preflight {
     // A replay goes first: the edits that it repeats were made, and recorded, on entries that still had their reasoning.
     const isLast = isStale && this.#pruner.needsReplay;
     const stripped = isStale && !isLast ? yield* strip() : null;
-    const strategy = this.#pruner.begin();
-    if (strategy === null) return isLast ? yield* strip() : stripped;
-    const pruned = yield* this.#prune(
-      () => this.#pruner.run(strategy, this.#isRewriting, signal),
-      signal,
-    );
+    if (!this.#pruner.begin()) return isLast ? yield* strip() : stripped;
+    const pruned = yield* this.#prune(() => this.#pruner.run(this.#isRewriting, signal), signal);
     return isLast ? mergedEvents(pruned, yield* strip()) : mergedEvents(stripped, pruned);
   }
 

@@ -2,7 +2,6 @@
 // answer.
 
 import { resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import type {
   ContentBlock,
@@ -10,10 +9,8 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../shared/content.js';
-import { signatureOf } from '../../shared/density/index/hash.js';
 import { fileAccess } from '../../shared/density/index/call-use.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
-import { pushTo } from '../../shared/lists-by-key.js';
 import { answeredCalls } from '../../shared/summarize/history-outline.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { usesOf } from '../../shared/tool-catalog.js';
@@ -80,31 +77,38 @@ export class RemovedReads {
     );
   }
 
-  /** @param present the new entries */
+  /** @param present the new entries, which share the blocks that they keep */
   #compare(former: readonly FormerEntry[], present: readonly IContent[]): RemovedContent | null {
     const paths = new Set<string>();
     const callIds = new Set<string>();
     const calls = new Map<string, ToolCallBlock>();
-    const left = new PresentContent(present, (entry) => this.#inclusionsOf(entry));
+    const presentBlocks = new Set(present.flatMap(({ blocks }) => blocks));
+    const inclusionsLeft = new Map<string, number>();
+    for (const { text } of present.flatMap((entry) => this.#inclusionsOf(entry))) {
+      inclusionsLeft.set(text, (inclusionsLeft.get(text) ?? 0) + 1);
+    }
+    const formerBlocks = new Set<ContentBlock>();
     for (const { entry, isLost, findCall } of former) {
       for (const block of entry.blocks) {
+        formerBlocks.add(block);
         if (isToolCallBlock(block)) calls.set(block.id, block);
         if (!isLost || !isToolResponseBlock(block) || block.isComplete === false) continue;
-        const copy = left.takeEqual(block);
-        if (this.#isStandIn(block)) {
-          if (copy !== undefined) this.#standIns.add(copy);
-        } else if (copy === undefined) {
-          callIds.add(block.callId);
-          const call = calls.get(block.callId) ?? findCall?.(block.callId);
-          for (const path of this.#pathsRead(call)) paths.add(path);
-        }
+        if (presentBlocks.has(block) || this.#isStandIn(block)) continue;
+        callIds.add(block.callId);
+        const call = calls.get(block.callId) ?? findCall?.(block.callId);
+        for (const path of this.#pathsRead(call)) paths.add(path);
       }
       if (!isLost) continue;
       for (const { path, text } of this.#inclusionsOf(entry)) {
-        if (!left.takeInclusion(text)) paths.add(path);
+        const left = inclusionsLeft.get(text) ?? 0;
+        if (left === 0) paths.add(path);
+        else inclusionsLeft.set(text, left - 1);
       }
     }
-    for (const response of left.responses()) this.#standIns.add(response);
+    for (const block of presentBlocks) {
+      const isNew = isToolResponseBlock(block) && !formerBlocks.has(block);
+      if (isNew && block.isComplete !== false) this.#standIns.add(block);
+    }
     return paths.size + callIds.size === 0 ? null : { paths: [...paths], callIds: [...callIds] };
   }
 
@@ -139,52 +143,6 @@ export class RemovedReads {
 interface Inclusion {
   readonly path: string;
   readonly text: string;
-}
-
-/** The contents of new entries, each of which can be matched once. */
-class PresentContent {
-  /** By `keyOf`. Lists, because several calls may share an id. */
-  readonly #responses = new Map<string, ToolResponseBlock[]>();
-  readonly #inclusions = new Map<string, number>();
-
-  constructor(
-    entries: readonly IContent[],
-    inclusionsOf: (entry: IContent) => readonly Inclusion[],
-  ) {
-    for (const entry of entries) {
-      for (const block of entry.blocks) {
-        if (!isToolResponseBlock(block) || block.isComplete === false) continue;
-        pushTo(this.#responses, keyOf(block), block);
-      }
-      for (const { text } of inclusionsOf(entry)) {
-        this.#inclusions.set(text, (this.#inclusions.get(text) ?? 0) + 1);
-      }
-    }
-  }
-
-  /** Removes and returns an equal response to the same call. Compares by value, because strategies may copy what they keep. */
-  takeEqual(response: ToolResponseBlock): ToolResponseBlock | undefined {
-    const known = this.#responses.get(keyOf(response)) ?? [];
-    const at = known.findLastIndex((block) => isDeepStrictEqual(block.result, response.result));
-    return at === -1 ? undefined : known.splice(at, 1)[0];
-  }
-
-  /** Removes an inclusion with this text. Returns whether there was one. */
-  takeInclusion(text: string): boolean {
-    const count = this.#inclusions.get(text) ?? 0;
-    if (count > 0) this.#inclusions.set(text, count - 1);
-    return count > 0;
-  }
-
-  /** The responses that no `takeEqual` has removed. */
-  *responses(): Generator<ToolResponseBlock> {
-    for (const blocks of this.#responses.values()) yield* blocks;
-  }
-}
-
-/** Returns a key that is the same for equal responses to the same call. */
-function keyOf({ callId, result }: ToolResponseBlock): string {
-  return JSON.stringify([callId, signatureOf('', result)]);
 }
 
 function textOf(block: ContentBlock | undefined): string {

@@ -6,21 +6,18 @@ import { isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
 import { scopeOfSession } from '../../shared/density/index/index-scope.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
-import { SILENT_LOGGER } from '../host/logger.js';
 import { GrowingIndex } from '../offload/growing-index.js';
-import type { JournalRecords } from '../state/journal.js';
-import type { CompressionStrategy } from '../strategies/strategy.js';
+import type { Journal } from '../state/journal.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { EditGate, isBatching } from './edit-policy.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
-import { duePasses, requestTerms } from './due-passes.js';
-import type { DuePass } from './due-passes.js';
+import { duePasses } from './due-passes.js';
 import { EditedCopy } from './edited-copy.js';
-import { findHere, usesBuiltInPass, plannedEdit } from './found-edit.js';
+import { plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-import { pricedTerms, spendable, TokenTally } from './token-tally.js';
+import { cachingTerms, spendable, TokenTally } from './token-tally.js';
 import type { CachingTerms } from './token-tally.js';
 
 /** One edit that combines what landed before and what may land now. */
@@ -29,8 +26,8 @@ export interface Replay extends Admission {
   readonly base: DensityBase;
   /** Which rule removed what. */
   readonly ruleEdits: readonly RuleEdit[];
-  /** The journal records of the individual edits. */
-  readonly records: JournalRecords;
+  /** The journal of the individual edits. */
+  readonly replayed: Journal;
   /** See `spendable`; after the requests up to and including the present one. */
   readonly spendable: number;
 }
@@ -78,10 +75,9 @@ export async function replayEdits(
 /** The preflights of one history, played in order. */
 class PreflightReplay {
   readonly #parts: SessionParts;
-  readonly #strategy: CompressionStrategy;
   readonly #copy: EditedCopy;
-  /** The index of the copy for this library's own passes; absent for a custom strategy. */
-  readonly #index: GrowingIndex | undefined;
+  /** The index of the copy. */
+  readonly #index: GrowingIndex;
   readonly #gate: EditGate;
   readonly #sent = { intactEntries: 0, isCacheCold: false };
   /** Tokens of the requests as they were sent; `#unedited` has them as they would have been without edits. */
@@ -97,19 +93,15 @@ class PreflightReplay {
 
   constructor(parts: SessionParts, given: readonly IContent[]) {
     this.#parts = parts;
-    this.#strategy = parts.config.pruning;
     this.#copy = new EditedCopy(given, parts.history);
-    if (usesBuiltInPass(this.#strategy)) {
-      this.#index = new GrowingIndex(scopeOfSession(parts.config.density()));
-    }
-    this.#terms = pricedTerms(parts.cache, requestTerms(parts));
+    this.#index = new GrowingIndex(scopeOfSession(parts.config.density()));
+    this.#terms = cachingTerms(parts);
     this.#thresholdTokens = parts.gauge.thresholdTokens();
     this.#lowWaterTokens = parts.gauge.lowWaterTokens();
     this.#gate = new EditGate({
       ...gateOptions(parts),
       sent: this.#sent,
       history: this.#copy,
-      logger: SILENT_LOGGER,
       spendable: () =>
         spendable(this.#tally, this.#copy.tokens, this.#unedited, this.#fullTokens, this.#terms),
     });
@@ -117,10 +109,10 @@ class PreflightReplay {
 
   /** One edit that combines all that landed; without a reason if none has landed. */
   get outcome(): Omit<Replay, 'base'> {
-    const { edit: result, ruleEdits, records } = this.#copy;
+    const { edit: result, ruleEdits, journal: replayed } = this.#copy;
     const isWhole = this.#admission?.isWhole ?? true;
     const left = spendable(this.#tally, 0, this.#unedited, 0, this.#terms);
-    const outcome = { result, ruleEdits, isWhole, records, spendable: left };
+    const outcome = { result, ruleEdits, isWhole, replayed, spendable: left };
     if (isEmptyDensityResult(result)) return outcome;
     return { ...outcome, reason: this.#admission?.reason ?? 'sent-before' };
   }
@@ -145,8 +137,8 @@ class PreflightReplay {
     if (isNow || mayLand) {
       await this.#prune(isForced, isBatchPoint);
       scanned = copy.length;
-    } else if (isBatching(edits) && !this.#isCompressed && this.#index !== undefined) {
-      await this.#shrink(this.#index);
+    } else if (isBatching(edits) && !this.#isCompressed) {
+      await this.#shrink();
       scanned = ENTRIES_PER_SHRINKING;
     }
     this.#tally.add(copy.tokens, !isExpired, copy.takeIntactTokens(), this.#terms);
@@ -161,11 +153,12 @@ class PreflightReplay {
     const ignoresCacheCost = isForced || this.#sent.isCacheCold;
     let admission: Admission | undefined;
     for (const due of duePasses(this.#parts, point, ignoresCacheCost, copy.tokens)) {
-      admission = this.#admit(due);
+      const found = this.#find(this.#parts.config.density(due.ignoresCacheCost));
+      admission = this.#gate.admit(found, due.point);
       if (admission.reason !== undefined) break;
     }
     if (admission?.reason !== undefined) {
-      this.#index?.noteEdit(await this.#land(admission));
+      this.#index.noteEdit(await this.#land(admission));
     }
     this.#admission = admission;
     const isRoomWanted = admission?.reason === 'threshold';
@@ -174,12 +167,12 @@ class PreflightReplay {
   }
 
   /** Plays a preflight between two batch points, where only results behind the last answer may be shrunk. */
-  async #shrink(index: GrowingIndex): Promise<void> {
+  async #shrink(): Promise<void> {
+    const index = this.#index;
     index.extend(this.#copy.getRawHistory());
     if (!index.hasUnsentResults) return;
     const { workingSet: _, ...config } = this.#parts.config.density();
     const found = this.#find({ ...config, readWritePruning: false, fileDedupe: false });
-    if (found.firstEntry === Infinity) return;
     const shrinking = this.#gate.admit(found, { isForced: false, isBatchPoint: false });
     if (shrinking.reason === undefined) return;
     const landed = await this.#land(shrinking);
@@ -188,17 +181,9 @@ class PreflightReplay {
     else index.noteEdit(landed);
   }
 
-  #admit({ ignoresCacheCost, point }: DuePass): Admission {
-    const found = this.#find(this.#parts.config.density(ignoresCacheCost));
-    return found.firstEntry === Infinity
-      ? { result: found.result, isWhole: true }
-      : this.#gate.admit(found, point);
-  }
-
   /** Returns what a pass finds in the copy as it is now. */
   #find(config: DensityConfig): FoundEdit {
     const history = this.#copy.getRawHistory();
-    if (this.#index === undefined) return findHere(this.#strategy, history, config);
     const { plan, texts } = this.#index.plan(history, config);
     return plannedEdit(plan, history, config, texts);
   }

@@ -47,9 +47,7 @@ export interface PrunedEvent {
   readonly metadata: DensityResultMetadata;
   /** Why the edit landed now. */
   readonly reason: LandingReason;
-  /**
-   * Which rule removed what, by entry and block before the edit. Empty for edits of a custom strategy, whose rules are unknown.
-   */
+  /** Which rule removed what, by entry and block before the edit. Empty if only reasoning was removed. */
   readonly edits: readonly RuleEdit[];
   /** All changed entries, including those that only lost reasoning. */
   readonly changes: readonly EntryChange[];

@@ -102,7 +102,7 @@ export function createParts(
 /** The options of an edit gate that do not depend on the edited list. */
 export function gateOptions(
   parts: SessionParts,
-): Omit<EditGateOptions, 'history' | 'logger' | 'sent' | 'spendable'> {
+): Omit<EditGateOptions, 'history' | 'sent' | 'spendable'> {
   return {
     ...parts.config.edits,
     cache: parts.cache,

@@ -2,12 +2,12 @@
 // ends, it must not have cost much more than without edits. Pure arithmetic.
 
 import type { IContent } from '../../shared/content.js';
-import type { DensityResult } from '../../shared/density.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { cachePrices } from '../models/model-prices.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { TallyMemory } from '../state/session-state.js';
+import type { ContextGauge } from './context-gauge.js';
 
 /** Counted tokens of the history, summed over requests, without overhead and pending tokens. */
 export interface RequestTokens {
@@ -21,35 +21,29 @@ export interface RequestTokens {
   readonly cacheWriteTokens: number;
 }
 
-/** What the tokens of a request cost. */
+/** What decides which tokens of a request are read from the cache, and what they cost. Sizes are those of the history. */
 export interface CachingTerms extends CachePrices {
-  /** Minimum counted tokens for the provider to cache a prefix. @default 0 */
+  /** Minimum counted tokens for the provider to cache a prefix; 0 or less if every size will do. @default 0 */
   readonly minCachedTokens?: number | undefined;
   /** The prices of requests with more than `tokens` counted tokens. @default the same prices */
   readonly above?: (CachePrices & { readonly tokens: number }) | undefined;
 }
 
-/** What decides which tokens of a request are read from the cache, and at which prices. */
-export interface RequestTerms {
-  /** Minimum counted tokens for the provider to cache a prefix. */
-  readonly minCachedTokens: number;
-  /** Requests with more than `tokens` counted tokens are above a price step. */
-  readonly above: { readonly tokens: number };
-}
-
-/** `RequestTerms`, each of which may be unknown. */
-type KnownTerms = { readonly [Term in keyof RequestTerms]?: RequestTerms[Term] | undefined };
-
-/** Returns the terms with the prices that apply now. */
-export function pricedTerms(
-  { price, prices }: Pick<CacheTerms, 'price' | 'prices'>,
-  { minCachedTokens, above }: KnownTerms,
-): CachingTerms {
-  const step = price?.above;
+/** Returns the terms of a session's present request. */
+export function cachingTerms({
+  cache,
+  gauge,
+}: {
+  readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
+  readonly gauge: Pick<ContextGauge, 'roomTokens'>;
+}): CachingTerms {
+  const { leastCachedTokens = 0, above } = cache.price ?? {};
   return {
-    ...prices,
-    minCachedTokens,
-    ...(above && step && { above: { ...cachePrices(step), ...above } }),
+    ...cache.prices,
+    minCachedTokens: gauge.roomTokens(leastCachedTokens),
+    ...(above && {
+      above: { ...cachePrices(above), tokens: gauge.roomTokens(above.promptTokens) },
+    }),
   };
 }
 
@@ -98,7 +92,7 @@ export class TokenTally {
     tokens: number,
     isRead: boolean,
     readTokens: number,
-    { minCachedTokens = 0, above }: KnownTerms = {},
+    { minCachedTokens = 0, above }: Omit<CachingTerms, keyof CachePrices> = {},
   ): number {
     const prefix = Math.min(readTokens, this.#lastTokens, tokens);
     const read = isRead && prefix >= minCachedTokens ? prefix : 0;
@@ -233,29 +227,6 @@ function estimated(entry: IContent): number {
     ESTIMATES.set(entry, tokens);
   }
   return tokens;
-}
-
-/**
- * Estimates the tokens that an edit removes. An uncounted replacement is assumed to have as many tokens per character as the
- * entry it replaces.
- */
-export function reclaimedTokens(
-  { removals, replacements }: DensityResult,
-  history: readonly IContent[],
-  countedTokens: CountedTokens,
-): number {
-  let reclaimed = 0;
-  for (const index of removals) {
-    const before = history[index];
-    if (before !== undefined) reclaimed += tokensOf(before, countedTokens);
-  }
-  for (const [index, after] of replacements) {
-    const before = history[index];
-    if (before === undefined) continue;
-    const tokens = tokensOf(before, countedTokens);
-    reclaimed += tokens - (countedTokens(after) ?? tokens * shareOf(after, before));
-  }
-  return Math.round(reclaimed);
 }
 
 /** The estimated ratio of a replacement's tokens to those of the entry it replaces, for replacements that are not counted. */

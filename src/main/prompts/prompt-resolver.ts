@@ -10,7 +10,8 @@ import { assertString, readOptions } from '../../shared/misuse.js';
 /** Maximum size of a prompt file, in bytes. */
 export const MAX_PROMPT_BYTES = 65_536;
 
-const BUNDLED: ReadonlyMap<string, () => string> = new Map([['compression', getCompressionPrompt]]);
+/** The name of the only bundled prompt. */
+const BUNDLED = 'compression';
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/;
 /** Device names on Windows, with any extension. */
@@ -50,12 +51,11 @@ export class PromptResolver {
     }
     const own =
       this.#directory === undefined ? undefined : await readOwnPrompt(this.#directory, stem);
-    const text = own ?? BUNDLED.get(stem)?.();
-    if (text !== undefined) return text;
-    const known = [...BUNDLED.keys()].join(', ');
+    if (own !== undefined) return own;
+    if (stem === BUNDLED) return getCompressionPrompt();
     throw new PromptError(
       stem,
-      `There is no prompt ${stem}, neither in the prompt directory nor bundled (${known}).`,
+      `There is no prompt ${stem}, neither in the prompt directory nor bundled (${BUNDLED}).`,
       'PROMPT_NOT_FOUND',
     );
   }

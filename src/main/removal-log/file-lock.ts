@@ -9,16 +9,6 @@ import { isGone, lockText, newHolder, parseHolder } from './lock-holder.js';
 import type { LockHolder } from './lock-holder.js';
 import { systemCode } from './removal-log-errors.js';
 
-/** A held lock. */
-export interface FileLock {
-  /** @throws Error with code `ELOCKLOST` if the lock file is gone or belongs to another holder. */
-  assertHeld(): Promise<void>;
-  /** Whether the lock file no longer exists, because somebody deleted it or its folder. */
-  isDeleted(): Promise<boolean>;
-  /** Removes the lock file, unless it belongs to another holder. */
-  release(): Promise<void>;
-}
-
 /** Timing of locks, in milliseconds. */
 export interface LockTiming {
   /** Interval of the heartbeat. */
@@ -57,7 +47,7 @@ export async function acquireFileLock(
   HELD_HERE.add(holder.token);
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      if (await createLock(lockPath, holder)) return new HeldLock(lockPath, holder, timing);
+      if (await createLock(lockPath, holder)) return new FileLock(lockPath, holder, timing);
       const text = await readLock(lockPath);
       if (text === undefined) continue;
       if (!(await isDead(lockPath, text, timing))) throw lockedError(lockPath, text, timing);
@@ -70,7 +60,8 @@ export async function acquireFileLock(
   }
 }
 
-class HeldLock implements FileLock {
+/** A held lock. */
+export class FileLock {
   readonly #lockPath: string;
   readonly #holder: LockHolder;
   readonly #timer: NodeJS.Timeout;
@@ -87,6 +78,7 @@ class HeldLock implements FileLock {
     }, beatMs).unref();
   }
 
+  /** @throws Error with code `ELOCKLOST` if the lock file is gone or belongs to another holder. */
   async assertHeld(): Promise<void> {
     const text = await readLock(this.#lockPath);
     if (text !== undefined && this.#isOwn(text)) return;
@@ -98,10 +90,12 @@ class HeldLock implements FileLock {
     throw Object.assign(new Error(message), { code: 'ELOCKLOST' });
   }
 
+  /** Whether the lock file no longer exists, because somebody deleted it or its folder. */
   async isDeleted(): Promise<boolean> {
     return (await readLock(this.#lockPath)) === undefined;
   }
 
+  /** Removes the lock file, unless it belongs to another holder. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
     try {

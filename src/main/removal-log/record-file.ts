@@ -2,11 +2,9 @@
 // track of line starts.
 
 import type { FileHandle } from 'node:fs/promises';
-import type { Deferred } from '../waiting/abortable.js';
 import { encodeRemoval } from './removal-record.js';
 import type { RemovalDraft } from './removal-record.js';
 import { RemovalReading } from './removal-reader.js';
-import { writeFailed } from './removal-log-errors.js';
 
 /** State of the end of a removal log. */
 export interface LogTail {
@@ -17,12 +15,6 @@ export interface LogTail {
   readonly lastSeq: number;
 }
 
-/** Records that are appended together. */
-export interface PendingAppend {
-  readonly drafts: readonly RemovalDraft[];
-  readonly outcome: Deferred<void>;
-}
-
 const FIRST_WINDOW_BYTES = 64 * 1024;
 const WINDOW_GROWTH = 8;
 const LINE_BREAK = 0x0a;
@@ -31,7 +23,6 @@ const PIECE_LENGTH = 1024 * 1024;
 
 /** The records of one open file. Calls of `write` must not overlap. */
 export class RecordFile {
-  readonly #path: string;
   readonly #file: FileHandle;
   readonly #now: () => number;
   #nextSeq: number;
@@ -40,8 +31,7 @@ export class RecordFile {
   #isAtLineStart: boolean;
 
   /** @param now the clock, in milliseconds since the epoch */
-  constructor(path: string, file: FileHandle, tail: LogTail, now: () => number) {
-    this.#path = path;
+  constructor(file: FileHandle, tail: LogTail, now: () => number) {
     this.#file = file;
     this.#now = now;
     this.#nextSeq = tail.lastSeq + 1;
@@ -55,13 +45,12 @@ export class RecordFile {
   }
 
   /**
-   * Writes a batch: one write per megabyte, then one `fdatasync`. A record that cannot be encoded fails
-   * its own append, not the batch; earlier records of that append stay in the file.
+   * Writes records: one write per megabyte, then one `fdatasync`.
    *
-   * @throws the system's error. Any part of the batch may be in the file then; the next batch gets new
-   * numbers and starts on a new line.
+   * @throws the system's error; what `encodeRemoval` throws. Any of the records may be in the file then; the next ones get new
+   * numbers and start on a new line.
    */
-  async write(batch: readonly PendingAppend[]): Promise<void> {
+  async write(drafts: readonly RemovalDraft[]): Promise<void> {
     const { size: sizeBytes, nlink } = await this.#file.stat();
     if (nlink === 0) throw new Error('the file was deleted while it was open; open the path again');
     const startsLine = this.#isAtLineStart && sizeBytes === this.#endOffset;
@@ -70,18 +59,16 @@ export class RecordFile {
     // A record's number never exceeds its offset; otherwise a damaged or forged number could exhaust the numbers. The minimum also
     // applies after failed writes, which use up numbers, and after a truncation.
     this.#nextSeq = Math.min(this.#nextSeq, endOffset);
-    // Not known until the batch is on disk, so assume the worst.
+    // Not known until the records are on disk, so assume the worst.
     this.#isAtLineStart = false;
-    for (const append of batch) {
-      for (const draft of append.drafts) {
-        const encoded = this.#encode(append, draft);
-        if (encoded === undefined) break;
-        text += encoded.line;
-        endOffset += encoded.bytes;
-        if (text.length < PIECE_LENGTH) continue;
-        await writeAll(this.#file, text);
-        text = '';
-      }
+    for (const draft of drafts) {
+      const encoded = encodeRemoval(draft, this.#nextSeq, this.#now());
+      this.#nextSeq += 1;
+      text += encoded.line;
+      endOffset += encoded.bytes;
+      if (text.length < PIECE_LENGTH) continue;
+      await writeAll(this.#file, text);
+      text = '';
     }
     await writeAll(this.#file, text);
     await this.#file.datasync();
@@ -91,21 +78,6 @@ export class RecordFile {
 
   close(): Promise<void> {
     return this.#file.close();
-  }
-
-  #encode(
-    append: PendingAppend,
-    draft: RemovalDraft,
-  ): ReturnType<typeof encodeRemoval> | undefined {
-    if (append.outcome.isSettled) return undefined;
-    try {
-      const encoded = encodeRemoval(draft, this.#nextSeq, this.#now());
-      this.#nextSeq += 1;
-      return encoded;
-    } catch (error) {
-      append.outcome.reject(writeFailed(this.#path, error));
-      return undefined;
-    }
   }
 }
 

@@ -8,7 +8,6 @@ import { CallIndex } from './call-index.js';
 import { acquireFileLock } from './file-lock.js';
 import type { FileLock, LockTiming } from './file-lock.js';
 import { readLogTail, RecordFile } from './record-file.js';
-import type { PendingAppend } from './record-file.js';
 import type { RemovalDraft } from './removal-record.js';
 import { RemovalReading } from './removal-reader.js';
 import type { RecordPlace, RemovalSource } from './removal-reader.js';
@@ -59,10 +58,9 @@ class PartialIndex extends CallIndex<RecordPlace, RecordPlace> {
 /**
  * Appends records to a removal log.
  *
- * Appends that queue up during a write form one batch: one write per megabyte, one `fdatasync`, then all appends are acknowledged. If
- * any step fails, every append of the batch is rejected. Some of its records may be in the file all the same, so an unacknowledged
- * record does not prove that its change was applied. The next batch starts on a new line, so that a torn record never damages another
- * record.
+ * Appends are written one after the other, each with one write per megabyte and one `fdatasync`, and then acknowledged. If any step
+ * fails, the append is rejected. Some of its records may be in the file all the same, so an unacknowledged record does not prove that
+ * its change was applied. The next append starts on a new line, so that a torn record never damages another record.
  */
 export class RemovalLog {
   /** Path of the file, with the symbolic links of its directories resolved. */
@@ -72,10 +70,9 @@ export class RemovalLog {
   #parts: OpenLog;
   /** Settles when the last `restore` has ended. */
   #restoring: Promise<unknown> = Promise.resolve();
-  #waiting = new Set<PendingAppend>();
-  #inFlight: readonly PendingAppend[] = [];
-  /** Resolves when the queue is empty; `undefined` while idle. */
-  #draining: Promise<void> | undefined;
+  /** The appends that are not settled yet, and what resolves when they have ended. */
+  readonly #pending = new Set<Deferred<void>>();
+  #appending: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   private constructor(parts: OpenLog, reopen: () => Promise<OpenLog>) {
@@ -116,11 +113,9 @@ export class RemovalLog {
     }
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     if (drafts.length === 0) return Promise.resolve();
-    const outcome = new Deferred<void>(signal, () => this.#waiting.delete(append));
-    const append: PendingAppend = { drafts, outcome };
-    this.#waiting.add(append);
-    // Starts in a microtask, so that all appends made synchronously now form one batch.
-    this.#draining ??= Promise.resolve().then(() => this.#drain());
+    const outcome = new Deferred<void>(signal);
+    this.#pending.add(outcome);
+    this.#appending = this.#appending.then(() => this.#append(drafts, outcome));
     return outcome.promise;
   }
 
@@ -165,16 +160,14 @@ export class RemovalLog {
   }
 
   async #shutDown(): Promise<void> {
-    const isIdle = Promise.all([this.#draining, this.#restoring]);
+    const isIdle = Promise.all([this.#appending, this.#restoring]);
     const isReleased = isIdle.then(() => this.#release());
     const timeout = (): Error =>
       writerClosed(this.path, 'its deadline passed before the records were on the disk.');
     try {
       await withDeadline(CLOSE_TIMEOUT_MS, undefined, timeout, () => isReleased);
     } catch (error) {
-      const left = [...this.#inFlight, ...this.#waiting];
-      this.#waiting.clear();
-      for (const append of left) append.outcome.reject(error);
+      for (const outcome of this.#pending) outcome.reject(error);
     }
   }
 
@@ -197,25 +190,22 @@ export class RemovalLog {
     void this.#restoring.then(() => records.close()).catch(() => undefined);
   }
 
-  async #drain(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      this.#inFlight = [...this.#waiting];
-      this.#waiting = new Set();
-      for (const append of this.#inFlight) append.outcome.ignoreSignal();
-      try {
-        await this.#replaceDeleted();
-        await this.#parts.lock.assertHeld();
-        await this.#parts.records.write(this.#inFlight);
-        // If this process was suspended during the write, its records may be mixed with those of another writer.
-        await this.#parts.lock.assertHeld();
-        for (const append of this.#inFlight) append.outcome.resolve();
-      } catch (error) {
-        const failure = writeFailed(this.path, error);
-        for (const append of this.#inFlight) append.outcome.reject(failure);
-      }
-      this.#inFlight = [];
+  /** Writes records, unless their append was aborted or given up while it waited. */
+  async #append(drafts: readonly RemovalDraft[], outcome: Deferred<void>): Promise<void> {
+    outcome.ignoreSignal();
+    try {
+      if (outcome.isSettled) return;
+      await this.#replaceDeleted();
+      await this.#parts.lock.assertHeld();
+      await this.#parts.records.write(drafts);
+      // If this process was suspended during the write, its records may be mixed with those of another writer.
+      await this.#parts.lock.assertHeld();
+      outcome.resolve();
+    } catch (error) {
+      outcome.reject(writeFailed(this.path, error));
+    } finally {
+      this.#pending.delete(outcome);
     }
-    this.#draining = undefined;
   }
 }
 
@@ -248,7 +238,7 @@ async function openLog(
     lock = await acquireFileLock(resolved, lockTiming);
     file = await openFile(resolved);
     const tail = await readLogTail(resolved, file);
-    const records = new RecordFile(resolved, file, tail, now);
+    const records = new RecordFile(file, tail, now);
     return { path: resolved, file, records, lock, index: new PartialIndex() };
   } catch (error) {
     // Errors of the cleanup must not hide the first one.

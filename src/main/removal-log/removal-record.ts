@@ -79,8 +79,8 @@ const CHECKSUM_END_BYTES = 11;
  * Encodes a record as one line, including mark and line break: `{"v":2,"seq":…,…,"crc":…}`. The
  * checksum is the CRC-32 of all UTF-8 bytes before `,"crc":`.
  *
- * @throws TypeError if JSON cannot represent the entry or the session id is not a string, RangeError if
- * the entry is nested too deeply for JSON or longer than `MAX_RECORD_BYTES`.
+ * @throws TypeError if JSON cannot represent the entry, RangeError if it is nested too deeply for JSON or longer than
+ * `MAX_RECORD_BYTES`.
  */
 export function encodeRemoval(
   draft: RemovalDraft,
@@ -88,10 +88,6 @@ export function encodeRemoval(
   at: number,
 ): { readonly line: string; readonly bytes: number } {
   const { sessionId, kind, index, entry, replacement } = draft;
-  // The reader would skip such a record.
-  if (typeof sessionId !== 'string') {
-    throw new TypeError(`Expected the id of a session to be a string, got ${typeof sessionId}.`);
-  }
   const replacementCrc =
     replacement?.blocks.some(isToolResponseBlock) === true
       ? checksumOfBlocks(replacement)

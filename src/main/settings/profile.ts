@@ -11,7 +11,6 @@ import { syncFolder } from '../host/folders.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { parseEphemeralSettings } from './parse-ephemeral-settings.js';
 import { SETTINGS_REGISTRY } from './settings-registry.js';
-import type { SettingSpec } from './settings-registry.js';
 
 const MAX_PROFILE_BYTES = 65_536;
 
@@ -43,9 +42,14 @@ export async function loadProfile(path: string): Promise<EphemeralSettings> {
  */
 export async function saveProfile(path: string, settings: EphemeralSettings): Promise<void> {
   assertString('path', path);
-  const persistent = selectPersistent(parseEphemeralSettings(settings));
+  const given = parseEphemeralSettings(settings);
+  // In the order of the registry.
+  const persistent = SETTINGS_REGISTRY.filter((spec) => spec.persistToProfile).map(({ key }) => [
+    key,
+    given[key],
+  ]);
   try {
-    await replaceFile(path, `${JSON.stringify(persistent, null, 2)}\n`);
+    await replaceFile(path, `${JSON.stringify(Object.fromEntries(persistent), null, 2)}\n`);
   } catch (cause) {
     throw new CtxfoldError(
       `Cannot save the profile ${path}. ${asError(cause).message}`,
@@ -53,15 +57,6 @@ export async function saveProfile(path: string, settings: EphemeralSettings): Pr
       { cause },
     );
   }
-}
-
-/** Returns the settings that belong in a profile, in registry order. */
-export function selectPersistent(
-  settings: EphemeralSettings,
-  registry: readonly SettingSpec[] = SETTINGS_REGISTRY,
-): EphemeralSettings {
-  const keys = registry.filter((spec) => spec.persistToProfile).map((spec) => spec.key);
-  return Object.fromEntries(keys.map((key) => [key, settings[key]]));
 }
 
 async function readText(path: string): Promise<string> {

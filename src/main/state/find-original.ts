@@ -20,11 +20,8 @@ export async function findOriginal(
       if (response.type !== 'tool_response' || response.callId !== callId) continue;
       const call = added
         .slice(0, at)
-        .findLast((entry) =>
-          entry.blocks.some((block) => isToolCallBlock(block) && block.id === callId),
-        )
-        ?.blocks.filter(isToolCallBlock)
-        .find(({ id }) => id === callId);
+        .flatMap((entry) => entry.blocks.filter(isToolCallBlock))
+        .findLast(({ id }) => id === callId);
       const recordedAt = metadata?.timestamp ?? 0;
       return { response, sessionId, recordedAt, ...(call !== undefined && { call }) };
     }

@@ -13,7 +13,7 @@ import type { EntryDigests } from './history-digest.js';
 
 /** The journal of a history since it began or was cleared. */
 export class Journal {
-  readonly trace: HistoryTrace;
+  readonly trace: HistoryTrace = new HistoryTrace();
   readonly digest: HistoryDigest;
   /** The added entries, if they are kept so that another process's state can be adopted; else `undefined`. */
   readonly added: IContent[] | undefined;
@@ -24,10 +24,7 @@ export class Journal {
   /** @param digests known hashes of entries */
   constructor(keepsAdded: boolean = false, digests?: EntryDigests) {
     this.added = keepsAdded ? [] : undefined;
-    // With a store, histories are identified by their digests instead.
-    this.trace = new HistoryTrace(!keepsAdded);
-    // Added entries are kept only with a store, which needs the digest after each turn.
-    this.digest = new HistoryDigest({ known: digests, isHashedAhead: keepsAdded });
+    this.digest = new HistoryDigest(digests);
   }
 
   /** Number of entries added. */
@@ -47,7 +44,10 @@ export class Journal {
   add(entry: IContent): void {
     this.trace.add(entry);
     this.digest.add(entry);
-    this.added?.push(entry);
+    if (this.added === undefined) return;
+    this.added.push(entry);
+    // Added entries are kept only with a store, which needs the digest after each turn.
+    this.digest.settleSoon();
   }
 
   /**
@@ -55,19 +55,21 @@ export class Journal {
    *
    * @param at number of entries that had been added by then
    * @param former the history before the edit
-   * @param records the records of a replayed edit, all of which landed before
+   * @param replayed the journal of the edits of which this one consists, if these landed before; not to be used afterwards
    */
   noteEdit(
     at: number,
     former: readonly IContent[],
     result: DensityResult,
-    records?: JournalRecords,
+    replayed?: Journal,
   ): void {
     for (const index of [...result.removals, ...result.replacements.keys()]) {
       this.#noteGone(former[index]);
     }
-    if (records !== undefined) {
-      this.#adopt(records);
+    if (replayed !== undefined) {
+      this.#writer = replayed.#writer;
+      this.#count = replayed.#count;
+      this.#settings = replayed.#settings;
       return;
     }
     const settings = rowSettingsOf(result);
@@ -97,22 +99,11 @@ export class Journal {
     this.#writer.noteRemovedExcept(entries);
   }
 
-  /** The records, for another journal to adopt. They share this journal's writer: do not use this journal afterwards. */
-  get records(): JournalRecords {
-    return { packed: this.#writer, count: this.#count, settings: this.#settings };
-  }
-
   #noteGone(entry: IContent | undefined): void {
     if (entry === undefined) return;
     this.#writer.noteRemoved(entry);
-    // If added entries are kept, hashing this one early would release nothing.
-    if (this.added === undefined) this.digest.leave(entry);
-  }
-
-  #adopt({ packed, count, settings }: JournalRecords): void {
-    this.#writer = packed;
-    this.#count = count;
-    this.#settings = settings;
+    // Releases the entry.
+    this.digest.settleSoon();
   }
 
   #noteSettings(record: JournalRecord & { readonly kind: 'settings' }): void {
@@ -123,13 +114,6 @@ export class Journal {
   }
 }
 
-/** The edits that landed in a history. */
-export interface JournalRecords {
-  readonly packed: JournalWriter;
-  readonly count: number;
-  readonly settings: string | undefined;
-}
-
 /** Number of characters of a text that are hashed. */
 const HASHED_CHARACTERS = 64;
 
@@ -138,14 +122,8 @@ const HASHED_CHARACTERS = 64;
  * use it to keep the histories of different users apart.
  */
 export class HistoryTrace {
-  readonly #isAsked: boolean;
   #length = 0;
   #hash = hashSeed();
-
-  /** @param isAsked whether the key will be needed; if not, nothing is hashed */
-  constructor(isAsked: boolean = true) {
-    this.#isAsked = isAsked;
-  }
 
   /** Number of entries added. */
   get length(): number {
@@ -159,7 +137,7 @@ export class HistoryTrace {
 
   add(entry: IContent): void {
     this.#length += 1;
-    if (this.#isAsked) this.#hash = traceOn(this.#hash, entry);
+    this.#hash = traceOn(this.#hash, entry);
   }
 }
 

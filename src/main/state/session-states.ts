@@ -88,7 +88,7 @@ function* namesOf(
   given: readonly IContent[],
   digests: EntryDigests,
 ): Generator<void, readonly string[], undefined> {
-  const digest = new HistoryDigest({ known: digests });
+  const digest = new HistoryDigest(digests);
   yield* checkEach(given, (entry) => {
     digest.add(entry);
   });

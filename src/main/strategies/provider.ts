@@ -1,10 +1,12 @@
 // Has the provider compact the history, in addition to the density pass. The oldest entries are replaced by an opaque item of the
 // provider, and the reasoning behind it can stay valid. Knows no SDK: the function that makes the request is injected.
 
+import type { IContent } from '../../shared/content.js';
+import type { DensityConfig, DensityResult } from '../../shared/density.js';
+import { optimize } from '../../shared/density/plan/optimize.js';
 import { CompressionExecutionError, SummaryRejectedError } from '../../shared/errors.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { findTailStart } from '../../shared/summarize/plan-compression.js';
-import { HighDensityStrategy } from './high-density.js';
 import { providerEntry } from './provider-compaction.js';
 import { compressionResult } from './strategy.js';
 import type {
@@ -19,11 +21,11 @@ export class ProviderStrategy implements CompressionStrategy {
   readonly name = 'provider' as const;
   readonly requiresLLM = true;
   readonly trigger: StrategyTrigger = { mode: 'continuous', defaultThreshold: 0.85 };
-  /** The density pass of `high-density`: the same function object, by which the pass is recognized and offloaded. */
-  readonly optimize: HighDensityStrategy['optimize'] = Reflect.get(
-    HighDensityStrategy.prototype,
-    'optimize',
-  );
+
+  /** The density pass of `high-density`. */
+  optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
+    return optimize(history, config);
+  }
 
   /**
    * Has the provider compact everything in front of the bottom share of `preserveThreshold`, without splitting a call from its

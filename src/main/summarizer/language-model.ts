@@ -147,7 +147,7 @@ async function retry(
       return await attempt();
     } catch (thrown) {
       signal.throwIfAborted();
-      const failure = readProviderFailure(thrown, Date.now);
+      const failure = readProviderFailure(thrown);
       failures.set(failure.error, failure);
       throw failure.error;
     }

@@ -40,7 +40,7 @@ const NETWORK_MESSAGES: ReadonlySet<string> = new Set([
 ]);
 
 /** Classifies what an attempt threw. */
-export function readProviderFailure(thrown: unknown, now: () => number): ProviderFailure {
+export function readProviderFailure(thrown: unknown): ProviderFailure {
   if (thrown instanceof SummarizerError) {
     const isRetryable = thrown.code === 'SUMMARIZER_TIMEOUT';
     return { error: thrown, isRetryable, retryAfterMs: undefined };
@@ -59,7 +59,7 @@ export function readProviderFailure(thrown: unknown, now: () => number): Provide
     isUnreachable ? 'SUMMARIZER_UNREACHABLE' : 'SUMMARIZER_FAILED',
     { statusCode, cause: withoutContent(thrown) },
   );
-  return { error, isRetryable, retryAfterMs: retryAfter(chain, now) };
+  return { error, isRetryable, retryAfterMs: retryAfter(chain) };
 }
 
 /** Requests that a provider rejected temporarily. */
@@ -94,14 +94,16 @@ function isNetworkFailure(link: Link): boolean {
   return typeof message === 'string' && NETWORK_MESSAGES.has(message.toLowerCase());
 }
 
-function retryAfter(chain: readonly Link[], now: () => number): number | undefined {
+function retryAfter(chain: readonly Link[]): number | undefined {
   for (const link of chain) {
     const headers = link['responseHeaders'] ?? link['headers'];
     const milliseconds = Number(headerOf(headers, 'retry-after-ms') ?? NaN);
     if (milliseconds >= 0) return milliseconds;
     const value = headerOf(headers, 'retry-after');
     if (value === undefined) continue;
-    const delayMs = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now();
+    const delayMs = /^\d{1,9}$/.test(value)
+      ? Number(value) * 1_000
+      : Date.parse(value) - Date.now();
     if (!Number.isNaN(delayMs)) return Math.max(0, delayMs);
   }
   return undefined;

@@ -264,8 +264,6 @@ function endingOf(event: PrunedEvent | CompressedEvent | FittedEvent): Ending {
 function endOf(
   thrown: unknown,
   isAborted: boolean,
-):
-  | { readonly outcome: 'aborted' }
-  | (Pick<Required<PreflightMessage>, 'code'> & { readonly outcome: 'failed' }) {
+): { readonly outcome: 'aborted' } | { readonly outcome: 'failed'; readonly code: FailureCode } {
   return isAborted ? { outcome: 'aborted' } : { outcome: 'failed', code: failureCode(thrown) };
 }

@@ -24,17 +24,15 @@ const MAX_LINE: Readonly<Record<ShrinkLevel, number>> = {
 };
 const LINE_HEAD = 600;
 const LINE_TAIL = 200;
-/** A line is judged in parts of `PART` UTF-16 units. Less than `MIN_PARTS` consecutive units of code are not worth a cut. */
+/** A line is judged in parts of this many UTF-16 units. */
 const PART = 1_000;
 /** Adjacent parts are cut only if they have at least this length together. */
 const MIN_PARTS = 2_000;
-/** Minimum shares of minified code that are punctuation, and opening brackets and semicolons. The text of a page has less. */
+/** Minimum shares of minified code that are punctuation, and that are `;({`. The text of a page has less. */
 const MIN_PUNCTUATION = 0.12;
-/** Minimum share of the characters `;({` in minified code. */
 const MIN_MARKS = 0.005;
 /** Maximum keys (`":`) per UTF-16 unit of minified code, in a line and in a part of it. JSON has more. */
 const MAX_KEYS = 0.004;
-/** The same for one part of a line. */
 const MAX_KEYS_OF_PART = 0.02;
 /** Maximum share of non-ASCII characters in minified code: scripts without spaces have long lines too, and maybe own punctuation. */
 const MAX_FOREIGN = 0.1;
@@ -147,7 +145,6 @@ function isMinified(part: string): boolean {
   );
 }
 
-/** By character code: `MARK` for the marks typical of code, 1 for other punctuation frequent in code, otherwise 0. */
 const MARK = 2;
 /** By ASCII code: 1 for punctuation that is frequent in code, `MARK` for `;({`, else 0. */
 const PUNCTUATION = Uint8Array.from({ length: 128 }, (_, code) => {

@@ -1,6 +1,6 @@
 // Treats the numbers in otherwise equal lines as columns, to find the lines that are exceptions.
 
-/** UTF-16 units of a line that are searched for numbers, and how many numbers of a line are compared. */
+/** UTF-16 units of a line that are searched for numbers. */
 const MAX_SCANNED = 200;
 /** How many numbers of a line are compared. */
 const MAX_COLUMNS = 16;

@@ -4,7 +4,7 @@
 // A result that states its failure only in JSON fields stays as it is, because other code reads the failure from these fields.
 
 import { endedInFailure } from '../outcome.js';
-import { asRecord, isRecord, tryParseJson } from '../json.js';
+import { asRecord, endOfString, isRecord, tryParseJson } from '../json.js';
 import { payloadText } from '../tokens/content-text.js';
 
 /** The label of shrunk results whose texts were written out. */
@@ -24,7 +24,7 @@ const DATA = /^"(?:\[\s?)?\{\\"/;
 /** Must stay escaped: providers reject lone surrogates, and databases reject NUL. */
 const UNSENDABLE = /\0|\p{Surrogate}/u;
 
-const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
+const [QUOTE, COLON] = [0x22, 0x3a];
 const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
@@ -85,15 +85,6 @@ function writtenOut(json: string): string | undefined {
     at = end - 1;
   }
   return length < MIN_SHARE * json.length ? undefined : written + json.slice(from);
-}
-
-/** Returns the index after the closing quote of the string that starts at `start`, in valid JSON. */
-function endOfString(json: string, start: number): number {
-  let at = start + 1;
-  for (; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) {
-    if (json.charCodeAt(at) === BACKSLASH) at += 1;
-  }
-  return at + 1;
 }
 
 /**

@@ -1,15 +1,8 @@
-// Options: the choices that the public API knows, and which values are taken.
+// Options: which values are taken.
 
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { COMPRESSION_STRATEGIES } from '../../../src/index.js';
-import { share, STRATEGY_CHOICES, wholeNumber } from '../../../src/cli/terminal/options.js';
-
-describe('STRATEGY_CHOICES', () => {
-  test('are the strategies that there are', () => {
-    expect(STRATEGY_CHOICES).toEqual(COMPRESSION_STRATEGIES);
-  });
-});
+import { share, wholeNumber } from '../../../src/cli/terminal/options.js';
 
 describe('wholeNumber', () => {
   test.each([

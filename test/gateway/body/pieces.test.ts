@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeFrom } from '../../../src/adapters/format/originals.js';
 import { findList, readList } from '../../../src/gateway/body/list-in-body.js';
 import type { ListInBody } from '../../../src/gateway/body/list-in-body.js';
 import { assemble, lengthOf, piecesOf, sentIn } from '../../../src/gateway/body/pieces.js';
-import type { SentList, WrittenMessage } from '../../../src/gateway/body/pieces.js';
+import type { SentList } from '../../../src/gateway/body/pieces.js';
 import { messy, seeded } from '../../support/messy-json.js';
 import { runs } from '../../support/scale.js';
 
@@ -41,13 +42,16 @@ function edited(of: Message, fate: string): Message[] {
     case 'goes':
       return [];
     case 'loses':
-      return of.content.length > 1 ? [{ ...of, content: of.content.slice(1) }] : [of];
+      return of.content.length > 1 ? [madeFrom({ ...of, content: of.content.slice(1) }, of)] : [of];
     case 'changes':
       return [
-        {
-          ...of,
-          content: [...of.content.slice(0, -1), { ...of.content.at(-1)!, text: 'another' }],
-        },
+        madeFrom(
+          {
+            ...of,
+            content: [...of.content.slice(0, -1), { ...of.content.at(-1)!, text: 'another' }],
+          },
+          of,
+        ),
       ];
     case 'written':
       return [{ role: 'user', content: [] }, of];
@@ -133,8 +137,8 @@ describe('piecesOf', () => {
     const [first, given] = list.elements.map(
       ({ start, end }) => JSON.parse(list.bytes.toString('utf8', start, end)) as Message,
     );
-    const made = { ...given!, content: given!.content.slice(1) };
-    const written = new WeakMap<object, WrittenMessage>();
+    const made = madeFrom({ ...given!, content: given!.content.slice(1) }, given!);
+    const written = new WeakMap<object, Buffer>();
     const write = () => piecesOf(list, [first!, given!], [first!, made], written)!.pieces[1];
     const text = write();
     expect(Buffer.from(text as Uint8Array).toString()).toBe(
@@ -160,7 +164,7 @@ describe('piecesOf', () => {
           (of, at) => (drawn[at]![3] ? first[at] : undefined) ?? edited(of, drawn[at]![2]),
         );
         const write = (goesOn: boolean): string | undefined => {
-          const written = new WeakMap<object, WrittenMessage>();
+          const written = new WeakMap<object, Buffer>();
           const kept = first.flat();
           const before = piecesOf(former, messages.slice(0, length), kept, written);
           let sent: SentList | undefined;

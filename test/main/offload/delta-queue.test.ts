@@ -7,9 +7,12 @@ import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from '../../../src/main/offlo
 import { DeltaQueue } from '../../../src/main/offload/delta-queue.js';
 import type { Parcel } from '../../../src/main/offload/delta-queue.js';
 import { REACH_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
-import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
+import { humanText, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
+import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { entryCharacters } from '../../../src/shared/tokens/estimate.js';
+import { ResidentHistory } from '../../../src/worker/resident-history.js';
 import { runs, sightings } from '../../support/scale.js';
 
 function stateOf(entries: readonly IContent[], revision = 0): HistoryState {
@@ -69,7 +72,7 @@ class ToldHistory {
   constructor(opening: readonly IContent[]) {
     this.entries = opening;
     this.told = [...opening];
-    this.queue = new DeltaQueue(stateOf(opening), opening.length, true);
+    this.queue = new DeltaQueue(stateOf(opening), opening.length);
   }
 
   change({ kind, contents }: Portion): void {
@@ -170,7 +173,7 @@ describe('DeltaQueue', () => {
     fc.assert(
       fc.property(portionsOf, fc.nat(5), fc.boolean(), (given, takenAt, isEdited) => {
         const waiting: IContent[] = [];
-        const queue = new DeltaQueue(stateOf([]), 0, true);
+        const queue = new DeltaQueue(stateOf([]), 0);
         const take = (): void => {
           const parcel = queue.take();
           if (parcel === undefined) return;
@@ -199,14 +202,14 @@ describe('DeltaQueue', () => {
   });
 
   it('is empty at first when the history is empty', () => {
-    const queue = new DeltaQueue(stateOf([]), 0, true);
+    const queue = new DeltaQueue(stateOf([]), 0);
     expect(queue.isEmpty).toBe(true);
     expect(queue.take()).toBeUndefined();
   });
 
   it('merges consecutive appends into one step, and several changes into one message', () => {
     const [first, second, third] = [humanText('1'), humanText('2'), humanText('3')];
-    const queue = new DeltaQueue(stateOf([first]), 1, true);
+    const queue = new DeltaQueue(stateOf([first]), 1);
     queue.push({ kind: 'append', contents: [second] }, stateOf([first, second]));
     queue.push(
       { kind: 'edit', removals: [0], replacements: new Map([[1, third]]) },
@@ -221,7 +224,7 @@ describe('DeltaQueue', () => {
 
   it('lists the indices of an edit ascending, and its entries in their order', () => {
     const entries = Array.from({ length: 12 }, (_, at) => humanText(String(at)));
-    const queue = new DeltaQueue(stateOf(entries), 12, true);
+    const queue = new DeltaQueue(stateOf(entries), 12);
     takeAll(queue);
     const [a, b] = [humanText('a'), humanText('b')];
     const replacements = new Map([
@@ -238,16 +241,22 @@ describe('DeltaQueue', () => {
     });
   });
 
-  it('omits texts that are already counted, and all texts when the thread counts nothing', () => {
-    const said: IContent = { speaker: 'ai', blocks: [{ type: 'text', text: 'said' }] };
-    const more: IContent = { speaker: 'ai', blocks: [{ type: 'text', text: 'more' }] };
-    const countedTokens = (one: IContent): number | undefined => (one === said ? 7 : undefined);
-    const state = { ...stateOf([said, more]), countedTokens };
-    const stageOf = (countsTokens: boolean): unknown =>
-      new DeltaQueue(state, 2, countsTokens).take()?.delta.steps[0];
-    const spared = { speaker: 'ai', blocks: [{ type: 'text', text: '-' }] };
-    const knownTokens = Int32Array.of(7, -1);
-    expect(stageOf(true)).toEqual({ kind: 'stage', contents: [spared, more], knownTokens });
-    expect(stageOf(false)).toEqual({ kind: 'stage', contents: [spared, spared], knownTokens });
+  it('posts the texts of counted results too, so that a pass may shrink newer ones by them', () => {
+    const lines = Array.from({ length: 40 }, (_, at) => `${at} lines that both results show`);
+    const history = ['1', '2'].flatMap((id): IContent[] => [
+      { speaker: 'ai', blocks: [toolCall(id, 'unknown', {})] },
+      { speaker: 'tool', blocks: [toolResponse(id, 'unknown', lines.join('\n'))] },
+    ]);
+    const agent = { workspaceRoot: '/w' };
+    const pass = { ...agent, ...DEFAULT_DENSITY_CONFIG, shrink: 'default' } as const;
+    const state = { ...stateOf(history), countedTokens: () => 7 };
+    for (const packFrom of [1, Infinity]) {
+      const resident = new ResidentHistory({ agent, countsTokens: false }, undefined);
+      const parcel = new DeltaQueue(state, history.length).take(packFrom);
+      const { base } = resident.receive(structuredClone(parcel!.delta));
+      const { texts } = resident.plan(base, pass);
+      expect(texts).toEqual(planWithTexts(history, pass).texts);
+      expect(texts?.[0]).toContain('unchanged from the result of 1');
+    }
   });
 });

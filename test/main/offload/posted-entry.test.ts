@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countablePart, indexablePart } from '../../../src/main/offload/posted-entry.js';
+import { postedPart } from '../../../src/main/offload/posted-entry.js';
 import { carriesContent } from '../../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { HistoryIndex } from '../../../src/shared/density/index/history-index.js';
@@ -37,15 +37,12 @@ function withSecrets(entry: IContent): IContent {
   return { ...entry, blocks, metadata };
 }
 
-describe.each([
-  ['countablePart', countablePart],
-  ['indexablePart', indexablePart],
-])('%s', (_, part) => {
+describe('postedPart', () => {
   it('omits metadata, media, opaque fields and unknown ones', () => {
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 60 }), (history) => {
         for (const entry of history) {
-          const posted = part(withSecrets(entry));
+          const posted = postedPart(withSecrets(entry));
           expect(JSON.stringify(posted)).not.toContain(SECRET);
           expect(posted.metadata).toBeUndefined();
           expect(posted.blocks.length).toBe(entry.blocks.length);
@@ -61,7 +58,7 @@ describe.each([
       blocks: [],
       metadata: { isSummary: true, synthetic: true, id: SECRET },
     };
-    expect(part(marked).metadata).toEqual({ isSummary: true, synthetic: true });
+    expect(postedPart(marked).metadata).toEqual({ isSummary: true, synthetic: true });
   });
 
   it('leads to the same plans', () => {
@@ -71,7 +68,7 @@ describe.each([
       fc.property(histories, arbitraryPassConfig(), (entries, settings) => {
         const history = withReferencedFiles(entries);
         const config = { ...settings, ...RESIDENT_AGENT };
-        expect(planWithTexts(history.map(part), config).plan).toEqual(
+        expect(planWithTexts(history.map(postedPart), config).plan).toEqual(
           planWithTexts(history, config).plan,
         );
       }),
@@ -82,7 +79,7 @@ describe.each([
   it('keeps the tokens and flags of results for the working set', () => {
     fc.assert(
       fc.property(arbitraryWorkingHistory(), (history) => {
-        const [posted, whole] = [history.map(part), history].map((entries) => {
+        const [posted, whole] = [history.map(postedPart), history].map((entries) => {
           const index = new HistoryIndex(scopeOfSession(RESIDENT_AGENT));
           for (const entry of entries) index.append(entry);
           return [index.responses.tokens.toArray(), index.responses.flags.toArray()];
@@ -96,54 +93,32 @@ describe.each([
   it('keeps type, tokens and paired call of an opaque block', () => {
     const [entry] = historyOf('a:&note(7),&approval(9)=r1');
     if (entry === undefined) throw new Error();
-    expect(part(withSecrets(entry)).blocks).toEqual(entry.blocks);
+    expect(postedPart(withSecrets(entry)).blocks).toEqual(entry.blocks);
   });
 
   it('carries content exactly when the entry does', () => {
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 60 }), (history) => {
         for (const { speaker, blocks } of history) {
-          const posted = part({ speaker, blocks });
+          const posted = postedPart({ speaker, blocks });
           expect(posted.blocks.map(carriesContent)).toEqual(blocks.map(carriesContent));
         }
       }),
       { numRuns: runs(300) },
     );
   });
-});
 
-describe('indexablePart', () => {
-  it('omits the results of tools and what is said', () => {
-    const entry: IContent = {
-      speaker: 'tool',
-      blocks: [
-        {
-          type: 'tool_response',
-          callId: 'a',
-          toolName: 'read_file',
-          result: SECRET,
-          error: SECRET,
-        },
-        { type: 'text', text: SECRET },
-        { type: 'code', code: SECRET },
-      ],
-    };
-    expect(JSON.stringify(indexablePart(entry))).not.toContain(SECRET);
-  });
-});
-
-describe('countablePart', () => {
   it('keeps the tokens of media in a result', () => {
     const block = { type: 'tool_response', callId: 'a', toolName: 'shot', result: '' } as const;
     const entry: IContent = { speaker: 'tool', blocks: [{ ...block, mediaTokens: 1_600 }, block] };
-    expect(countablePart(entry)).toStrictEqual(entry);
+    expect(postedPart(entry)).toStrictEqual(entry);
   });
 
   it('counts the same', () => {
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 60 }), (history) => {
         for (const entry of history) {
-          const tokens = countEntryTokens(countablePart(entry), countThirds);
+          const tokens = countEntryTokens(postedPart(entry), countThirds);
           expect(tokens).toBe(countEntryTokens(entry, countThirds));
         }
       }),

@@ -21,7 +21,7 @@ const DELTA: HistoryDelta = {
 };
 
 function answer(change: object): object {
-  const value = { base: DELTA.after, tokens: Int32Array.of(4, 0), totalTokens: 4, ...change };
+  const value = { base: DELTA.after, tokens: Int32Array.of(4, 0), ...change };
   return { ok: true, value, runMs: 1 };
 }
 
@@ -43,7 +43,6 @@ describe('readDeltaReply', () => {
     ['a count too few', answer({ tokens: Int32Array.of(4) })],
     ['counts that are not integers', answer({ tokens: [4, 0] })],
     ['a negative count', answer({ tokens: Int32Array.of(4, -7) })],
-    ['no total', answer({ totalTokens: undefined })],
     ['another state', answer({ base: { revision: 3, length: 1 } })],
     ['a pass that was not asked for', answer({ pass: {} })],
   ])('refuses %s', (_, reply) => {

@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { EditGate } from '../../../src/main/preflight/edit-policy.js';
 import { plannedEdit } from '../../../src/main/preflight/found-edit.js';
 import type { IContent } from '../../../src/shared/content.js';
@@ -49,7 +48,6 @@ describe('EditGate', () => {
       reasoning: { policy: reasoning, isUnset: true },
       minReclaimTokens: 0,
       history: { getRawHistory: () => history, countedTokens: () => 1 },
-      logger: SILENT_LOGGER,
       sent: { intactEntries: entries.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
     });
@@ -69,11 +67,32 @@ describe('EditGate', () => {
       reasoning: { policy: 'keep', isUnset: true },
       minReclaimTokens: 0,
       history: { getRawHistory: () => history, countedTokens: () => 1 },
-      logger: SILENT_LOGGER,
       sent: { intactEntries: history.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
       bindsReasoning: () => true,
     });
     expect(gate.admit(found, { isForced: false, isBatchPoint: true }).isWhole).toBe(isWhole);
   });
+
+  it.each([undefined, 100])(
+    'decides the same whether or not its replacements are counted: %s',
+    (after) => {
+      const result = `(${'x'.repeat(400)})`;
+      const history = historyOf(`h a:s1 t:s1${result} a:s2 t:s2 h`);
+      const pass = { ...PASS, recencyPruning: true, recencyRetention: 1 };
+      const found = plannedEdit(planWithTexts(history, pass).plan, history, pass);
+      const gate = new EditGate({
+        edits: 'auto',
+        reasoning: { policy: 'keep', isUnset: true },
+        minReclaimTokens: 50,
+        history: {
+          getRawHistory: () => history,
+          countedTokens: (entry) => (history.includes(entry) ? 100 : after),
+        },
+        sent: { intactEntries: history.length, isCacheCold: false },
+        cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
+      });
+      expect(gate.admit(found, { isForced: false, isBatchPoint: true }).isWhole).toBe(true);
+    },
+  );
 });

@@ -8,6 +8,7 @@ import { spendable, TokenTally } from '../../../src/main/preflight/token-tally.j
 import { aiContent, humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import type { CachePrices } from '../../../src/shared/density/rules/rewrite-price.js';
+import { ACTION } from '../../../src/shared/density/rules/marks.js';
 import { historyOf } from '../../support/notation.js';
 import { runs } from '../../support/scale.js';
 
@@ -150,8 +151,12 @@ describe('worthwhileFrom, of calls in parallel', () => {
     blocks: history[1]!.blocks.filter((block) => block.type !== 'tool_call' || block.id !== 'r2'),
   };
   const metadata = { readWritePairsPruned: 1, fileDeduplicationsPruned: 0, recencyPruned: 0 };
+  const dropped = (entry: number, block: number): readonly number[] => {
+    return [entry, block, ACTION.drop, 0, -1, -1];
+  };
+  const rows = Int32Array.of(...dropped(1, 1), ...dropped(2, 0), ...dropped(3, 0));
   const edit = {
-    result: { removals: [2, 3], replacements: new Map([[1, withoutSecondCall]]), metadata },
+    result: { removals: [2, 3], replacements: new Map([[1, withoutSecondCall]]), metadata, rows },
     history,
     sentEntries: 5,
     prices: { read: 0.1, write: 1.25 },

@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { EditGate } from '../../../src/main/preflight/edit-policy.js';
 import type { Admission } from '../../../src/main/preflight/edit-policy.js';
 import type { EditPolicy } from '../../../src/main/preflight/edit-options.js';
@@ -41,7 +40,6 @@ function admitted(edits: EditPolicy, given: Given, countedTokens?: () => number)
       getRawHistory: () => HISTORY,
       countedTokens: countedTokens ?? ((entry) => tokens[HISTORY.indexOf(entry)]),
     },
-    logger: SILENT_LOGGER,
     sent: { intactEntries: sentEntries, isCacheCold },
     cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
   });

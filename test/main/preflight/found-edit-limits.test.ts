@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { plannedEdit, returnedEdit } from '../../../src/main/preflight/found-edit.js';
+import { plannedEdit } from '../../../src/main/preflight/found-edit.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { applyDensityResult } from '../../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
@@ -12,7 +12,6 @@ import { EMPTY_PLAN, listRuleEdits } from '../../../src/shared/density/plan/plan
 import { ACTION } from '../../../src/shared/density/rules/marks.js';
 import type { WorkingSetRules } from '../../../src/shared/density/rules/working-set-rules.js';
 import { findViolations } from '../../../src/shared/validity.js';
-import { documented } from '../../support/applied.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
 import {
   arbitraryWorkingConfig,
@@ -42,13 +41,7 @@ function limited(notation: string, entry: number, block = 0, pass = PASS): Densi
   const history = historyOf(notation);
   const place = { entry, block };
   const { plan } = planWithTexts(history, pass);
-  const { result } = plannedEdit(plan, history, pass).limitedTo(place);
-  // An edit without a plan is limited to the same entries.
-  const returned = optimize(history, pass);
-  const given = returnedEdit(documented(returned), history, pass).limitedTo(place);
-  expect(describeResult(given.result)).toBe(describeResult(result));
-  expect(returnedEdit(returned, history, pass).limitedTo(place).result).toEqual(result);
-  return result;
+  return plannedEdit(plan, history, pass).limitedTo(place).result;
 }
 
 describe('FoundEdit.limitedTo', () => {
@@ -116,18 +109,13 @@ describe('FoundEdit.limitedTo', () => {
         const whole = plannedEdit(planWithTexts(history, config).plan, history, config);
         const planned = whole.limitedTo({ entry, block });
         const { result } = planned;
-        const given = documented(optimize(history, config));
-        const returned = returnedEdit(given, history, config).limitedTo({ entry, block });
-        expect(describeResult(returned.result)).toBe(describeResult(result));
         const edited = history.slice();
         applyDensityResult(edited, result);
         expect(findViolations(edited)).toEqual([]);
         expect(edited.slice(0, entry)).toEqual(history.slice(0, entry));
-        const indices = [...given.removals, ...given.replacements.keys()];
-        if (indices.every((index) => index > entry)) {
-          expect(planned).toBe(whole);
-          expect(returned.result).toBe(given);
-        }
+        const { removals, replacements } = optimize(history, config);
+        const indices = [...removals, ...replacements.keys()];
+        if (indices.every((index) => index > entry)) expect(planned).toBe(whole);
         const kept = history[entry]?.blocks.slice(0, block) ?? [];
         if (!result.removals.includes(entry)) {
           expect(edited[entry]?.blocks.slice(0, block) ?? []).toEqual(kept);
@@ -185,7 +173,6 @@ describe('FoundEdit.shrinkingFrom', () => {
   // The inclusion is cut, and the second response is shrunk.
   const history = historyOf(`h:see+@a.ts a:r1(b.ts),s2 t:r1(b.ts) t:s2${blank} h:now+@a.ts`);
   const { plan, texts } = planWithTexts(history, pass);
-  const returned = optimize(history, pass);
 
   it.each([
     [0, '~3'],
@@ -194,9 +181,7 @@ describe('FoundEdit.shrinkingFrom', () => {
   ])('keeps from entry %i on the edits that only shrink results', (entry, expected) => {
     const planned = plannedEdit(plan, history, pass, texts);
     expect(describeResult(planned.result)).toBe('~0 ~3');
-    const { result } = planned.shrinkingFrom(entry);
-    expect(describeResult(result)).toBe(expected);
-    expect(returnedEdit(returned, history, pass).shrinkingFrom(entry).result).toEqual(result);
+    expect(describeResult(planned.shrinkingFrom(entry).result)).toBe(expected);
   });
 
   it('keeps an entry as it is if it is not only shrunk', () => {
@@ -208,31 +193,14 @@ describe('FoundEdit.shrinkingFrom', () => {
       'recency',
       'shrink',
     ]);
-    expect(returnedEdit(edit, both, recent).shrinkingFrom(0).firstEntry).toBe(Infinity);
-  });
-
-  it('leaves nothing of an edit without rows', () => {
-    const found = returnedEdit(documented(returned), history, pass);
+    const { plan: rows, texts: shorter } = planWithTexts(both, recent);
+    const found = plannedEdit(rows, both, recent, shorter);
     expect(found.shrinkingFrom(0).firstEntry).toBe(Infinity);
   });
 
   it('returns the same edit if it is complete', () => {
     const found = plannedEdit(plan, history, pass, texts).shrinkingFrom(3);
     expect(found.shrinkingFrom(2)).toBe(found);
-    const shrunk = returnedEdit(found.result, history, pass);
-    expect(shrunk.shrinkingFrom(2)).toBe(shrunk);
-  });
-});
-
-describe('returnedEdit', () => {
-  it.each([
-    ['DENSITY_OUT_OF_BOUNDS', { removals: [1.5] }],
-    ['DENSITY_OUT_OF_BOUNDS', { removals: [3] }],
-    ['DENSITY_DUPLICATE_INDEX', { removals: [1, 1] }],
-  ])('throws %s for an invalid edit, whatever part of it may land', (code, fields) => {
-    const result = { ...documented(optimize([], PASS)), ...fields };
-    const refused = expect.objectContaining({ code }) as Error;
-    expect(() => returnedEdit(result, historyOf('h a h'), PASS)).toThrow(refused);
   });
 });
 

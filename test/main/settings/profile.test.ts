@@ -16,8 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadProfile, saveProfile, selectPersistent } from '../../../src/main/settings/profile.js';
-import { SETTINGS_REGISTRY } from '../../../src/main/settings/settings-registry.js';
+import { loadProfile, saveProfile } from '../../../src/main/settings/profile.js';
 import { CtxfoldError } from '../../../src/shared/errors.js';
 
 let folder: string;
@@ -161,17 +160,6 @@ describe('saveProfile', () => {
     await Promise.all(saves);
     expect(thresholds).toContain((await loadProfile(path))['compression.threshold']);
     expect(await readdir(folder)).toEqual(['profile.json']);
-  });
-});
-
-describe('selectPersistent', () => {
-  it('omits settings that do not belong in a profile', () => {
-    const registry = SETTINGS_REGISTRY.map((spec) => ({
-      ...spec,
-      persistToProfile: spec.key !== 'compression.profile',
-    }));
-    const { 'compression.profile': _, ...others } = SETTINGS;
-    expect(JSON.parse(JSON.stringify(selectPersistent(SETTINGS, registry)))).toEqual(others);
   });
 });
 

@@ -92,9 +92,10 @@ describe('firstDifference', () => {
 describe('HistoryDigest', () => {
   it('is the same however it was fed', async () => {
     const history = texts(150);
-    const slow = new HistoryDigest({ isHashedAhead: true });
+    const slow = new HistoryDigest();
     for (const entry of history) {
       slow.add(entry);
+      slow.settleSoon();
       if (history.indexOf(entry) % 40 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     const sliced = new HistoryDigest();
@@ -105,35 +106,33 @@ describe('HistoryDigest', () => {
     expect(sliced.names).toHaveLength(8);
   });
 
-  it('reads an entry only when it is asked or the entry is removed, unless it hashes ahead', async () => {
+  it('reads an entry only when it is asked, or in a later turn after settleSoon', async () => {
     // Otherwise a turn of the event loop may be over before it has begun, on a busy machine.
     const now = vi.spyOn(performance, 'now').mockReturnValue(0);
     onTestFinished(() => now.mockRestore());
-    const looksAt = async (isHashedAhead: boolean): Promise<readonly number[]> => {
-      let looks = 0;
-      const entries = texts(3).map((entry) => ({
-        ...entry,
-        get blocks() {
-          looks += 1;
-          return entry.blocks;
-        },
-      }));
-      const digest = new HistoryDigest({ isHashedAhead });
-      for (const entry of entries) digest.add(entry);
-      await new Promise((resolve) => setImmediate(resolve));
-      const counts = [looks];
-      digest.leave(entries[2] ?? humanText(''));
-      // No edit waits for that.
-      expect([looks]).toEqual(counts);
-      await new Promise((resolve) => setImmediate(resolve));
-      counts.push(looks);
-      expect(digest.digests).toEqual(digestsOf(texts(3)));
-      return [...counts, looks];
-    };
-    const [added = 0, left = 0, asked = 0] = await looksAt(false);
-    expect(added).toBe(0);
-    expect(asked).toBe(3 * left);
-    expect(await looksAt(true)).toEqual([asked, asked, asked]);
+    let looks = 0;
+    const entries = texts(3).map((entry) => ({
+      ...entry,
+      get blocks() {
+        looks += 1;
+        return entry.blocks;
+      },
+    }));
+    const digest = new HistoryDigest();
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    for (const entry of entries.slice(0, 2)) digest.add(entry);
+    await turn();
+    expect(looks).toBe(0);
+    digest.settleSoon();
+    digest.add(entries[2] as IContent);
+    // No edit waits for that.
+    expect(looks).toBe(0);
+    await turn();
+    const two = looks;
+    await turn();
+    expect([two > 0, looks]).toEqual([true, two]);
+    expect(digest.digests).toEqual(digestsOf(texts(3)));
+    expect(looks).toBe((3 * two) / 2);
   });
 
   it('is the same whenever it is asked, whatever happened to the entries', async () => {
@@ -195,7 +194,7 @@ describe('HistoryDigest', () => {
             added.push(...entries);
             standing.push(...entries);
             const left = standing.filter((_, at) => at >= from && at % 4 > kept);
-            for (const entry of left) digest.leave(entry);
+            if (left.length > 0) digest.settleSoon();
             standing = standing.filter((entry) => !left.includes(entry));
             if (isHashed) await new Promise((resolve) => setImmediate(resolve));
           }
@@ -215,35 +214,39 @@ describe('HistoryDigest', () => {
   });
 });
 
-describe('HistoryDigest.leave', () => {
-  it('keeps only the entries left of a long history', async () => {
+describe('HistoryDigest.settleSoon', () => {
+  it('keeps no entry of a long history', async () => {
     const digest = new HistoryDigest();
-    const standing = texts(3);
-    const gone = leaveMost(digest, standing);
+    const gone = addAndSettle(digest);
     await collectGarbage();
     expect(gone.filter((entry) => entry.deref() !== undefined)).toEqual([]);
-    expect(digest.digests.entries).toBe(3 + gone.length);
+    expect(digest.digests.entries).toBe(gone.length);
+  });
+
+  it('keeps few entries when the event loop never turns', () => {
+    const digest = new HistoryDigest();
+    let looks = 0;
+    for (let at = 0; at < 10_000; at += 1) {
+      const { blocks, ...entry } = humanText('x');
+      const looked = {
+        ...entry,
+        get blocks() {
+          looks += 1;
+          return blocks;
+        },
+      };
+      digest.add(looked);
+      digest.settleSoon();
+    }
+    expect(looks).toBeGreaterThan(5_000);
   });
 });
 
-/** Adds entries that are removed in another order, some late. */
-function leaveMost(
-  digest: HistoryDigest,
-  standing: readonly IContent[],
-): readonly WeakRef<IContent>[] {
-  const gone: WeakRef<IContent>[] = [];
-  const late: IContent[] = [];
-  for (let round = 0; round < 60; round += 1) {
-    const entries = texts(10);
-    for (const entry of round < 3 ? [...entries, ...standing.slice(round, round + 1)] : entries) {
-      digest.add(entry);
-    }
-    late.push(entries[0] as IContent);
-    for (const entry of entries.slice(1).reverse()) digest.leave(entry);
-    gone.push(...entries.map((entry) => new WeakRef(entry)));
-  }
-  for (const entry of late) digest.leave(entry);
-  return gone;
+function addAndSettle(digest: HistoryDigest): readonly WeakRef<IContent>[] {
+  const entries = texts(600);
+  for (const entry of entries) digest.add(entry);
+  digest.settleSoon();
+  return entries.map((entry) => new WeakRef(entry));
 }
 
 const STEP = fc.tuple(

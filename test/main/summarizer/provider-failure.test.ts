@@ -1,13 +1,18 @@
 // Classifies failures of a provider by the shapes that SDKs throw.
 
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { readProviderFailure } from '../../../src/main/summarizer/provider-failure.js';
 import { SummarizerError } from '../../../src/shared/errors.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
-const read = (thrown: unknown): ReturnType<typeof readProviderFailure> =>
-  readProviderFailure(thrown, () => NOW);
+beforeEach(() => {
+  vi.spyOn(Date, 'now').mockReturnValue(NOW);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 const withFields = (fields: object): Error => Object.assign(new Error('it failed'), fields);
 
 describe('readProviderFailure', () => {
@@ -29,7 +34,7 @@ describe('readProviderFailure', () => {
     ['a bug', new TypeError('x is not a function'), false, 'SUMMARIZER_FAILED'],
     ['a value that is not an error', undefined, false, 'SUMMARIZER_FAILED'],
   ])('decides from %s whether to retry', (_, thrown, isRetryable, code) => {
-    const failure = read(thrown);
+    const failure = readProviderFailure(thrown);
     expect(failure).toMatchObject({ isRetryable, error: { code } });
     expect(failure.error).toBeInstanceOf(SummarizerError);
   });
@@ -44,11 +49,13 @@ describe('readProviderFailure', () => {
     [{ responseHeaders: null }, undefined],
     [{}, undefined],
   ])('reads how long to wait from %j', (fields, retryAfterMs) => {
-    expect(read(withFields({ status: 429, ...fields })).retryAfterMs).toBe(retryAfterMs);
+    expect(readProviderFailure(withFields({ status: 429, ...fields })).retryAfterMs).toBe(
+      retryAfterMs,
+    );
   });
 
   it('keeps one short line of the message in the cause and no other field', () => {
-    const { error } = read(
+    const { error } = readProviderFailure(
       Object.assign(new Error(`first\nsecond ${'x'.repeat(9_000)}`), {
         requestBodyValues: { messages: ['the history'] },
         responseBody: 'the history',
@@ -64,6 +71,6 @@ describe('readProviderFailure', () => {
   it('ends at a circular chain of causes', () => {
     const error = withFields({});
     error.cause = error;
-    expect(read(error).isRetryable).toBe(false);
+    expect(readProviderFailure(error).isRetryable).toBe(false);
   });
 });

@@ -38,10 +38,6 @@ const MAX_JSON_LENGTH = 140;
 /** Maximum length of the next-page field in UTF-16 units. A longer one is omitted: a truncated page token is useless. */
 const MAX_NEXT_LENGTH = 240;
 
-/** Stand-ins for a long result and for an excerpt where only that distinction matters. BigInts, because no tool returns one. */
-const LONG_RESULT = 0n;
-const OLD_EXCERPT = 1n;
-
 interface ExcerptLines {
   /** Empty if the result has nothing worth quoting. */
   readonly lines: string;
@@ -298,20 +294,10 @@ export function excerptTokens(tokens: number): number {
 
 /** Whether a result is long enough for an excerpt. */
 export function isExcerptible(result: unknown): boolean {
-  if (result === LONG_RESULT) return true;
   return !isExcerpt(result) && estimateResultTokens({ result }) >= MIN_TOKENS;
 }
 
 /** Whether a result is an excerpt already. */
 export function isExcerpt(result: unknown): boolean {
-  if (typeof result !== 'string') return result === OLD_EXCERPT;
-  return isExcerptText(result);
-}
-
-/**
- * Returns a small stand-in for a result that `isExcerptible` and `isExcerpt` judge the same way.
- */
-export function excerptStandIn(result: unknown): unknown {
-  if (isExcerptible(result)) return LONG_RESULT;
-  return isExcerpt(result) ? OLD_EXCERPT : '';
+  return typeof result === 'string' && isExcerptText(result);
 }

@@ -34,7 +34,7 @@ import { REACH_RESULTS, UnsentResults } from './unsent-results.js';
 import type { ComparedLines, EntryPlace } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
 import { spendableTokens } from './spent-text.js';
-import { firstRowFrom, stretchesOfRows, type EntryStretches } from './stretches.js';
+import { firstRowFrom, rowAt, stretchesOfRows, type EntryStretches } from './stretches.js';
 
 /** The index of the chosen entries, and which rows of the former index its rows were copied from. */
 export interface ChosenIndex {
@@ -220,9 +220,9 @@ export class HistoryIndex {
   noteShrunk(entry: number, { blocks }: IContent): void {
     const { responses } = this;
     const unsent = this.unsentResults();
-    for (const row of this.#rowsOf(entry)) {
-      const block = blocks[responses.block.at(row)];
-      if (unsent.get(row) === undefined || block?.type !== 'tool_response') continue;
+    for (const [at, block] of blocks.entries()) {
+      const row = rowAt(responses, entry, at);
+      if (unsent.get(row) === undefined || block.type !== 'tool_response') continue;
       const flags = this.#flagsOf(block);
       responses.flags.set(row, flags);
       if (this.#scope.workingSet) {
@@ -240,19 +240,10 @@ export class HistoryIndex {
 
   /** The replacement of an unsent result. @throws RangeError if there is none. */
   shrunkAt(entry: number, block: number): ShrunkText {
-    const unsent = this.unsentResults();
-    for (const row of this.#rowsOf(entry)) {
-      if (this.responses.block.at(row) !== block) continue;
-      const { text, runs = [] } = unsent.get(row)?.shrunk ?? {};
-      if (text !== undefined) return { text, runs };
-    }
+    const result = this.unsentResults().get(rowAt(this.responses, entry, block));
+    const { text, runs = [] } = result?.shrunk ?? {};
+    if (text !== undefined) return { text, runs };
     throw new RangeError('Nothing takes the place of this result.');
-  }
-
-  *#rowsOf(entry: number): Generator<number> {
-    const { entry: entryOf } = this.responses;
-    let row = firstRowFrom(entryOf, entry);
-    for (; row < entryOf.length && entryOf.at(row) === entry; row += 1) yield row;
   }
 
   /** What a call does, by the tool catalog and, for a command, by its text. */

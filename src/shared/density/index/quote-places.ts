@@ -41,7 +41,7 @@ export function quotePlaces(given: string): Uint8Array {
 
 const NO_WORD = 0;
 const SEED = hashOf('beginning');
-const [BREAK, SPACE] = [0x0a, 0x20];
+const SPACE = 0x20;
 const WORD_OR_END = /[\p{L}\p{N}\n]/gu;
 
 function endOfLine(text: string, start: number): number {
@@ -51,15 +51,8 @@ function endOfLine(text: string, start: number): number {
 
 /** The start of the first word in a line; the line's end if it has no word. */
 function firstWordIn(text: string, start: number): number {
-  // A fast path, because most lines begin with a word or are empty.
-  const code = text.charCodeAt(start);
-  if (code === BREAK || isAsciiWord(code)) return start;
   WORD_OR_END.lastIndex = start;
   return WORD_OR_END.exec(text)?.index ?? text.length;
-}
-
-function isAsciiWord(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || ((code | SPACE) >= 0x61 && (code | SPACE) <= 0x7a);
 }
 
 /** Hashes what a quote shows of a line from its first word on, at most `most` UTF-16 units; `NO_WORD` if there is no word. */

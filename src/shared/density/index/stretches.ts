@@ -61,6 +61,19 @@ export function firstRowFrom(entryOfRow: IntColumn, entry: number): number {
   return low;
 }
 
+/** The row of a block in a table, or `NONE`. */
+export function rowAt(
+  table: { readonly entry: IntColumn; readonly block: IntColumn },
+  entry: number,
+  block: number,
+): number {
+  let row = firstRowFrom(table.entry, entry);
+  for (; row < table.entry.length && table.entry.at(row) === entry; row += 1) {
+    if (table.block.at(row) === block) return row;
+  }
+  return NONE;
+}
+
 /**
  * Describes what an edit leaves.
  *

@@ -150,18 +150,8 @@ export function materializeWith(
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
   }
-  return madeResult(plan, by, removals, replacements);
-}
-
-/** Builds a result and remembers what its rows were made with. */
-export function madeResult(
-  rows: DensityPlan,
-  by: PlanInputs,
-  removals: readonly number[],
-  replacements: ReadonlyMap<number, IContent>,
-): DensityResult {
-  PLAN_INPUTS.set(rows, by);
-  return { removals, replacements, metadata: countItems(rows, by.settings), rows };
+  PLAN_INPUTS.set(plan, by);
+  return { removals, replacements, metadata: countItems(plan, settings), rows: plan };
 }
 
 /** Returns the placeholder maker for the response in a row. */

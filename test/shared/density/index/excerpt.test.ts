@@ -7,7 +7,6 @@ import { REMOVED_POINTER } from '../../../../src/shared/density.js';
 import {
   endingOf,
   excerptOfBlock,
-  excerptStandIn,
   excerptTokens,
   isExcerpt,
   isExcerptible,
@@ -565,16 +564,5 @@ describe('isExcerpt', () => {
     [`[${'x'.repeat(1_500)}]\nIt named: a`, '[x]\n\nIt named: a', ['[x]\nIt named: a']],
   ])('is false for %j and the like', (...others) => {
     for (const other of others) expect(isExcerpt(other)).toBe(false);
-  });
-});
-
-describe('excerptStandIn', () => {
-  it('keeps what a worker needs to know about a result', () => {
-    holds((given) => {
-      const standIn = excerptStandIn(given);
-      expect(isExcerptible(standIn)).toBe(isExcerptible(given));
-      expect(isExcerpt(standIn)).toBe(isExcerpt(given));
-      expect(excerptStandIn(standIn)).toBe(standIn);
-    });
   });
 });

@@ -517,7 +517,7 @@ describe('SHRINK', () => {
     const state = { base, entries: history, countedTokens: () => undefined };
     const agent = { workspaceRoot: '/w', toolCatalog: WORKING_TOOLS };
     const resident = new ResidentHistory({ agent, countsTokens: true }, ({ length }) => length);
-    const delta = { ...new DeltaQueue(state, history.length, true).take()!.delta, pass: CONFIG };
+    const delta = { ...new DeltaQueue(state, history.length).take()!.delta, pass: CONFIG };
     const reply = readDeltaReply(delta, true, {
       ok: true,
       value: resident.receive(delta),
