@@ -94,7 +94,7 @@ describe('a rule added to the list', () => {
     expect(events[0]?.metadata).toHaveProperty(counter, 1);
   });
 
-  it('makes a pass with it and a pass without it different passes', () => {
+  it('makes passes with it and without it differ', () => {
     const [field] = LAST_OF_TOOL.settings.map((setting) => setting.field);
     const off = { ...CONFIG, [field ?? '']: false };
     expect(isSamePass(off, { ...off })).toBe(true);

@@ -98,7 +98,7 @@ describe('LearnedOverhead', () => {
     expect(unseen.tokens).toBe(0);
   });
 
-  it('makes requests known exactly once the ratio is learned, and better than without it before', () => {
+  it('predicts requests exactly once the ratio is learned, and better than without a report before', () => {
     const growths = fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 2, maxLength: 30 });
     fc.assert(
       fc.property(fc.nat(60_000), arbitraryRatio(0.5, 2), growths, (overhead, ratio, each) => {

@@ -35,7 +35,7 @@ describe('nextPageIn', () => {
     ['a style', 'a {\n  cursor: pointer;\n}\nconst style = { "cursor": "pointer" };'],
     ['a type', 'interface Page {\n  nextToken: string\n}'],
     ['what is too long', `{"nextToken":"${'a1'.repeat(200)}"}`],
-  ])('takes %s for none', (_, text) => {
+  ])('finds none in %s', (_, text) => {
     expect(nextPageIn(text, 240)).toBe('');
   });
 });
