@@ -1,4 +1,4 @@
-// What a rule gets for standing in the list: everything that goes by rule knows it, and no file of the product names it.
+// A rule works everywhere as soon as it is in the list: no other source file names it.
 
 import { describe, expect, it, vi } from 'vitest';
 import { DEFAULT_DENSITY_CONFIG, listRuleEdits } from '../../src/density.js';
@@ -40,9 +40,9 @@ const CONFIG: DensityConfig = {
   ...LAST_OF_TOOL_ON,
   workspaceRoot: '/w',
 };
-/** The second entry of a tool is the first result of two. */
+/** The second entry of a tool is the first of its two results. */
 const HISTORY = 'h a:s1 t:s1 a:s2 t:s2 a';
-/** Of lines that are not alike, so that no other rule takes any. */
+/** Lines that are not alike, so that no other rule applies. */
 const LONG = Array.from(
   { length: 200 },
   (_, at) => `a line ${'x'.repeat(at % 29)}${'y'.repeat(at % 31)}`,
@@ -64,7 +64,7 @@ describe('a rule added to the list', () => {
     expect(metadata).toMatchObject({ readWritePairsPruned: 0, recencyPruned: 0, [counter]: 1 });
   });
 
-  it('marks in a resident history what it marks inline, and the reply is taken', () => {
+  it('marks the same in a resident history as inline, and its reply is accepted', () => {
     const base = { revision: 0, length: history.length };
     const resident = new ResidentHistory(
       { agent: { workspaceRoot: '/w' }, countsTokens: true },
@@ -79,7 +79,7 @@ describe('a rule added to the list', () => {
     expect(reply.value.pass?.plan).not.toHaveLength(0);
   });
 
-  it('is told by the event of the edit, and has a setting', async () => {
+  it('is named in the event of the edit, and has a setting', async () => {
     expect(SETTINGS_REGISTRY.map(({ key }) => key)).toContain(LAST_OF_TOOL_KEY);
     const events: PrunedEvent[] = [];
     const play = async (isOn: boolean): Promise<number> => {
@@ -94,14 +94,14 @@ describe('a rule added to the list', () => {
     expect(events[0]?.metadata).toHaveProperty(counter, 1);
   });
 
-  it('makes another pass of one that has it off', () => {
+  it('makes passes with it and without it differ', () => {
     const [field] = LAST_OF_TOOL.settings.map((setting) => setting.field);
     const off = { ...CONFIG, [field ?? '']: false };
     expect(isSamePass(off, { ...off })).toBe(true);
     expect(isSamePass(off, CONFIG)).toBe(false);
   });
 
-  it('explains what it takes and what it lets stay', () => {
+  it('explains what it removes and what it keeps', () => {
     const session = openSession({ entries: history });
     expect(session.explain(2).blocks).toMatchObject([
       { rule: name, verdict: 'placeholder', text: 'The tool has answered since: asked-again.' },

@@ -1,4 +1,4 @@
-// The front door: options are checked once and by name, sessions are independent, closing is final.
+// createCompactor: options are checked once and by name, sessions are independent, closing is final.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,7 +71,7 @@ describe('createCompactor', () => {
     expect(message).toContain(option);
   });
 
-  it('names a setting that is wrong, and one that does not exist', () => {
+  it('names an invalid setting, and an unknown one', () => {
     expect(messageOf({ settings: { 'compression.threshold': 2 } })).toContain(
       'compression.threshold',
     );
@@ -80,7 +80,7 @@ describe('createCompactor', () => {
     );
   });
 
-  it('names every option that is wrong at once, and one that does not exist', () => {
+  it('names every invalid option at once, and an unknown one', () => {
     const message = messageOf({ contextLimit: -1, threads: 0, workers: 2 });
     for (const option of ['contextLimit', 'threads', 'workers']) expect(message).toContain(option);
   });
@@ -97,20 +97,20 @@ describe('createCompactor', () => {
       },
     ],
     ['console', { logger: console }],
-  ])('takes %s', async (_, options) => {
+  ])('accepts %s', async (_, options) => {
     await createCompactor(options).close();
   });
 });
 
 describe('Compactor', () => {
-  it('hands its overhead to sessions that name none', async () => {
+  it('passes its overhead to sessions that set none', async () => {
     await using compactor = createCompactor({ ...INLINE, overheadTokens: 300 });
     const inherited = await compactor.createSession();
     const own = await compactor.createSession({ overheadTokens: 20 });
     expect([inherited.contextUsage().tokens, own.contextUsage().tokens]).toEqual([300, 20]);
   });
 
-  it('refuses an overhead of a session that is no number of tokens', async () => {
+  it('refuses an overhead of a session that is not a number of tokens', async () => {
     await using compactor = createCompactor(INLINE);
     await expect(compactor.createSession({ overheadTokens: -1 })).rejects.toThrow(RangeError);
     await expect(compactor.createSession({ overheadTokens: '9' as never })).rejects.toThrow(
@@ -118,7 +118,7 @@ describe('Compactor', () => {
     );
   });
 
-  it('hands on when the edits of a session land, and refuses what is no such thing', async () => {
+  it('passes on when the edits of a session land, and refuses an invalid value', async () => {
     await using compactor = createCompactor(INLINE);
     const history = historyOf('h a:r1 t:r1');
     const session = await compactor.createSession({ edits: 'at-birth', history });
@@ -144,7 +144,7 @@ describe('Compactor', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('opens a removal log in a directory for each session, and takes no file besides', async () => {
+  it('opens a removal log in a directory for each session, and then refuses the path of a file', async () => {
     await using compactor = createCompactor(INLINE);
     const removalLogDirectory = mkdtempSync(join(tmpdir(), 'ctxfold-logs-'));
     onTestFinished(() => {
@@ -160,7 +160,7 @@ describe('Compactor', () => {
       await expect(compactor.createSession(wrong)).rejects.toThrow(TypeError);
   });
 
-  it('lets sessions share what one of them learned of a model', async () => {
+  it('shares among sessions what one of them learned about a model', async () => {
     await using compactor = createCompactor(INLINE);
     const history = [humanText('x'.repeat(8_000))];
     const [first, second] = [
@@ -191,7 +191,7 @@ describe('Compactor', () => {
     ],
     ['claude-opus-4-5', { preset: 'specification' }, 1],
   ] as const)(
-    'takes tokens of %s with %j for so many until they are reported: %d',
+    'for %s with %j, multiplies tokens by %d until usage is reported',
     async (name, options, ratio) => {
       await using compactor = createCompactor({
         offload: 'inline',
@@ -207,7 +207,7 @@ describe('Compactor', () => {
     },
   );
 
-  it('compresses before a model counts more than its window, although none has reported a token', async () => {
+  it('compresses before a model counts more than its window, although no usage has been reported', async () => {
     await using compactor = createCompactor({ offload: 'inline', contextLimit: 10_000 });
     const history = Array.from({ length: 70 }, (_, at) =>
       humanText(`${at} ${'a word '.repeat(50)}`),
@@ -223,7 +223,7 @@ describe('Compactor', () => {
     }
   });
 
-  it('calls what it estimates an estimate', async () => {
+  it('marks estimated tokens as estimates', async () => {
     const history = [humanText('hello')];
     for (const [tokenizer, source] of [
       ['estimate', 'estimated'],
@@ -237,7 +237,7 @@ describe('Compactor', () => {
     }
   });
 
-  it('makes sessions that start with a history of any length', async () => {
+  it('creates sessions that start with a history of any length', async () => {
     await using compactor = createCompactor(INLINE);
     const history = Array.from({ length: 1_000 }, (_, at) => humanText(`${at}`));
     const session = await compactor.createSession({ history, sessionId: 's1' });
@@ -247,7 +247,7 @@ describe('Compactor', () => {
     expect(session.densityDirty).toBe(true);
   });
 
-  it('makes sessions of their own, each with an id', async () => {
+  it('creates independent sessions, each with an id', async () => {
     await using compactor = createCompactor(INLINE);
     const [one, other] = [await compactor.createSession(), await compactor.createSession()];
     expect(one.sessionId).not.toBe(other.sessionId);
@@ -255,7 +255,7 @@ describe('Compactor', () => {
     expect(other.history.length).toBe(0);
   });
 
-  it('takes the history that it was given, whatever becomes of the array meanwhile', async () => {
+  it('keeps the history that it was given, even if the array changes meanwhile', async () => {
     const compactor = createCompactor({ offload: 'inline' });
     const entries = Array.from({ length: 500 }, (_, at) => humanText(`${at}`));
     let history: IContent[] = [];
@@ -325,7 +325,7 @@ describe('Compactor', () => {
     expect(await outcomeOf(compactor.createSession())).toBe('CLOSED');
   });
 
-  it('makes no session when it is closed while a history is taken in', async () => {
+  it('creates no session when it is closed while a history is added', async () => {
     const compactor = createCompactor(INLINE);
     const history = Array.from({ length: 1_000 }, () => humanText('x'));
     const opening = compactor.createSession({ history });
@@ -343,7 +343,7 @@ describe('Compactor', () => {
       history: Array.from({ length: 1_000 }, () => humanText('x')),
       removalLogPath,
     };
-    // Closed before the log is open, and after that.
+    // Closes before the log is open, and after that.
     for (const turns of [0, 1, 2, 4, 8, 16, 32]) {
       const compactor = createCompactor(INLINE);
       const opening = outcomeOf(compactor.createSession(options));

@@ -1,4 +1,4 @@
-// What a session hands to a strategy beside its history: todos, transcript, model and prompt.
+// What a session passes to a strategy besides its history: todos, transcript, model and prompt.
 
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -76,7 +76,7 @@ describe('buildCompressionContext for a strategy without a model', () => {
 
 describe('performCompression', () => {
   it.each(['one-shot', 'middle-out'] as const)(
-    'by %s tells the model of the todos, and the reader of the transcript',
+    'with %s, includes the todos in the prompt and the path of the transcript in the summary',
     async (strategy) => {
       const removalLogPath = join(await temporaryDirectory(), 'session.removals.jsonl');
       const summarizer = scriptedSummarizer(snapshot('all of it'));

@@ -1,5 +1,4 @@
-// The documented names and shapes: code written against them compiles, and does what it says. Most of
-// this is checked by the compiler.
+// The documented names and types: code written against them compiles and works. Most of this is checked by the compiler.
 
 import { describe, expect, expectTypeOf, it } from 'vitest';
 
@@ -27,7 +26,7 @@ import type {
 import { compressionContext } from '../support/compression-context.js';
 import { historyOf } from '../support/notation.js';
 
-/** The entries that have what is documented. */
+/** The entries that export what is documented. */
 const api = { ...root, ...density, ...settings, ...strategies };
 
 describe('the public API', () => {
@@ -64,7 +63,7 @@ type DocumentedField =
   'readWritePruning' | 'fileDedupe' | 'recencyPruning' | 'recencyRetention' | 'workspaceRoot';
 
 describe('DensityConfig', () => {
-  it('is made of five readonly fields, and further ones that may be left out', () => {
+  it('has five readonly fields, and further optional ones', () => {
     const config: DensityConfig = {
       readWritePruning: true,
       fileDedupe: true,
@@ -84,19 +83,19 @@ describe('DensityConfig', () => {
 });
 
 describe('DensityResult', () => {
-  it('is made of removals, replacements and three counts', () => {
+  it('has removals, replacements and three counts', () => {
     expectTypeOf<DensityResult>().toEqualTypeOf<{
       readonly removals: readonly number[];
       readonly replacements: ReadonlyMap<number, IContent>;
       readonly metadata: DensityResultMetadata;
-      /** Only when a pass of ours made it. */
+      /** Only in results of our own passes. */
       readonly rows?: Int32Array;
     }>();
     expectTypeOf<DensityResultMetadata>().toEqualTypeOf<{
       readonly readWritePairsPruned: number;
       readonly fileDeduplicationsPruned: number;
       readonly recencyPruned: number;
-      /** Only with a working set, which nobody has who does not ask for it. */
+      /** Only with a working set, which is off unless it is set. */
       readonly workingSetPruned?: number;
       /** Only where results are shrunk. */
       readonly resultsShrunk?: number;
@@ -129,7 +128,7 @@ describe('CompressionStrategy', () => {
   });
 });
 
-/** A strategy as somebody writes it who has read the documents. */
+/** A strategy as a reader of the documentation would write it. */
 class KeepsTail implements CompressionStrategy {
   readonly name: CompressionStrategyName = 'top-down-truncation';
   readonly requiresLLM = false;
@@ -153,7 +152,7 @@ class KeepsTail implements CompressionStrategy {
 }
 
 describe('CompressionContext', () => {
-  it('may hold todos and the path of a transcript', () => {
+  it('may have todos and the path of a transcript', () => {
     expectTypeOf<CompressionContext['activeTodos']>().toEqualTypeOf<readonly Todo[] | undefined>();
     expectTypeOf<CompressionContext['transcriptPath']>().toEqualTypeOf<string | undefined>();
     const context: CompressionContext = compressionContext([]);
@@ -174,7 +173,7 @@ describe('AgentRuntimeContext', () => {
 });
 
 describe('EphemeralSettings', () => {
-  it('has the four density settings, each of which may be left out', () => {
+  it('has the four density settings, all of them optional', () => {
     const settings: EphemeralSettings = {
       'compression.density.readWritePruning': true,
       'compression.density.fileDedupe': true,

@@ -1,4 +1,4 @@
-// A host's test that fakes all timers, as Vitest's does by default: a compactor answers all the same.
+// A host's tests may fake all timers, as Vitest does by default: a compactor works all the same.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCompactor } from '../../src/main/compactor.js';

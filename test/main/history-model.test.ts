@@ -1,4 +1,4 @@
-// HistoryService against a naive model of itself, by random sequences of commands.
+// HistoryService against a naive model, by random sequences of commands.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ interface Model {
 
 interface Real {
   readonly history: HistoryService;
-  /** A base from earlier, by now perhaps stale, and the rewrites at that time. */
+  /** An earlier base, which may be stale by now, and the rewrites at that time. */
   remembered: { readonly base: DensityBase; readonly rewrites: number };
 }
 
@@ -88,7 +88,7 @@ const remember = fc.constant(
   }),
 );
 
-/** Edits as shares of the length, so that shrinking keeps them meaningful. */
+/** Edits as shares of the length, so that they stay meaningful when fast-check shrinks a case. */
 const edits = fc.array(
   fc.record({ at: fc.nat(99), replacement: fc.option(fc.integer({ min: 0, max: 50 })) }),
   { maxLength: 5 },

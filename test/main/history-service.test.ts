@@ -1,4 +1,4 @@
-// The history of a session: entries in, edits whole or not at all, totals that are always right.
+// The history of a session: entries are added, edits apply whole or not at all, totals are always right.
 
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -41,7 +41,7 @@ const summed = (history: HistoryService, count: (entry: IContent) => number): nu
   history.getRawHistory().reduce((sum, entry) => sum + count(entry), 0);
 
 describe('HistoryService', () => {
-  it('has nothing counted once it is closed, unless somebody waits', async () => {
+  it('counts nothing once it is closed, unless a caller waits', async () => {
     const count = vi.fn(countTens);
     const history = open('h a', count);
     history.close();
@@ -51,7 +51,7 @@ describe('HistoryService', () => {
     expect(history.getTotalTokens()).toBe(20);
   });
 
-  it('has a mirror count all of an entry that it has counted by parts', async () => {
+  it('has its mirror count an entry whole that it has counted by parts', async () => {
     const states: HistoryState[] = [];
     const history = new HistoryService({
       mirror: { noteChange: (_, state) => states.push(state) },
@@ -68,12 +68,12 @@ describe('HistoryService', () => {
     expect(told).toEqual([undefined, 6]);
   });
 
-  it('appends, and gives copies of the list but the entries themselves', () => {
+  it('appends, and returns copies of the list with the same entries', () => {
     const history = open('h a');
     const added = humanText('third');
     const raw = history.getRawHistory();
     history.add(added);
-    // The raw history is a view that grows, and no copy.
+    // The raw history is a growing view, not a copy.
     expect(raw[2]).toBe(added);
     const all = history.getAll();
     expect(all[2]).toBe(added);
@@ -97,7 +97,7 @@ describe('HistoryService', () => {
     expect(history.revision).toBe(applied + 2);
   });
 
-  it('counts as additions only what comes from outside', async () => {
+  it('counts only external entries as additions', async () => {
     const history = open('h:1 h:2');
     await history.applyDensityResult(edit([0], [[1, humanText('new')]]));
     history.startCompression();
@@ -108,19 +108,19 @@ describe('HistoryService', () => {
     expect(history.additions).toBe(3);
   });
 
-  it('refuses what is no list', () => {
+  it('refuses what is not a list', () => {
     expect(() => {
       new HistoryService().addAll('entries' as unknown as IContent[]);
     }).toThrow('Expected an array of entries, got string.');
   });
 
-  it('names a bad entry by its position in the whole that it is a part of', () => {
+  it('names a bad entry by its position in the whole history', () => {
     expect(() => {
       new HistoryService().addAll([{} as IContent], undefined, 300);
     }).toThrow('entry 300');
   });
 
-  it('keeps the limits that it was given, and the defaults of the others', () => {
+  it('keeps the given limits, and uses defaults for the others', () => {
     const history = new HistoryService({ limits: { maxCharacters: 40 } });
     expect(() => {
       history.add(humanText('x'.repeat(41)));
@@ -178,7 +178,7 @@ describe('HistoryService', () => {
       expect(entriesOf(history)).toBe('h:1 h:2');
     });
 
-    it('takes a result for a history that has grown since', async () => {
+    it('accepts a result when the history has grown since', async () => {
       const history = open('h:1 h:2');
       const { base } = history;
       history.add(humanText('3'));
@@ -201,7 +201,7 @@ describe('HistoryService', () => {
       expect(entriesOf(history)).toBe('h:0 h:2 h:3 h:4');
     });
 
-    it('forgets what was queued when the history is cleared, and queues on', () => {
+    it('drops the queue when the history is cleared, and goes on queueing', () => {
       const history = open('h:1');
       history.startCompression();
       history.add(humanText('2'));
@@ -212,7 +212,7 @@ describe('HistoryService', () => {
       expect(entriesOf(history)).toBe('h:3');
     });
 
-    it('cannot begin twice, and ends without having begun', () => {
+    it('cannot begin twice, and may end without having begun', () => {
       const history = open('h:1');
       history.endCompression();
       history.startCompression();
@@ -221,7 +221,7 @@ describe('HistoryService', () => {
       }).toThrow(expect.objectContaining({ code: 'COMPRESSION_IN_PROGRESS' }));
     });
 
-    it('leaves in place what came between its base and its result', () => {
+    it('keeps entries that were added between its base and its result', () => {
       const history = open('h:1');
       const { base } = history;
       history.add(humanText('2'));
@@ -231,11 +231,11 @@ describe('HistoryService', () => {
   });
 
   describe('tokens', () => {
-    it('estimates until counts arrive, and tells when they do', async () => {
+    it('estimates until counts arrive, and reports when they do', async () => {
       const history = open('h:one h:two');
       const totals: number[] = [];
       history.on('tokensUpdated', ({ totalTokens }) => totals.push(totalTokens));
-      // Of all texts together, and rounded once.
+      // The sum over all texts, rounded once.
       const texts = Math.ceil(summed(history, estimateEntryTextTokens));
       expect(history.getTotalTokens()).toBe(texts + summed(history, fixedEntryTokens));
       await history.waitForTokenUpdates();
@@ -244,14 +244,14 @@ describe('HistoryService', () => {
       expect(totals).toEqual([20, 0]);
     });
 
-    it('estimates for good without a counter', async () => {
+    it('keeps estimates without a counter', async () => {
       const history = new HistoryService();
       history.addAll(historyOf('h:one h:two'));
       await history.waitForTokenUpdates();
       expect(history.getTotalTokens()).toBe(summed(history, estimateEntryTokens));
     });
 
-    it('counts an entry once, also when asked about it or for everything anew', async () => {
+    it('counts an entry once, also when it is asked for it, or for a recount', async () => {
       const count = vi.fn(countTens);
       const history = open('h:one h:two', count);
       await history.recalculateTotalTokens();

@@ -1,5 +1,4 @@
-// Everything that can happen to a session at once, in every order that a scheduler finds: nothing
-// that was added is lost, doubled or moved, whatever comes between.
+// Everything that can happen to a session at once, in every order that a scheduler finds: no added entry is lost, duplicated or moved.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -22,7 +21,7 @@ import { runs } from '../support/scale.js';
 
 const ENOUGH = 'the turn was called off';
 
-/** What can happen, in the order in which it is started. */
+/** Events, in the order in which they are started. */
 type Happening = 'say' | 'read' | 'write' | 'window' | 'window-aborted' | 'clear';
 
 const happenings = fc.array(
@@ -37,7 +36,7 @@ const happenings = fc.array(
   { minLength: 3, maxLength: 24, size: 'max' },
 );
 
-/** Does the real work when it is asked, and answers when the scheduler says so. */
+/** Does the real work, and answers when the scheduler says so. */
 class ScheduledOffload implements Offload {
   readonly #scheduler: fc.Scheduler;
   readonly #inline: InlineOffload = new InlineOffload();
@@ -59,14 +58,14 @@ class ScheduledOffload implements Offload {
   }
 }
 
-/** Keeps the books that the session is held against. */
+/** Records what the session is compared with. */
 class Witness {
-  /** What was added since the last clear. */
+  /** Added since the last clear. */
   added: IContent[] = [];
   readonly gone = new Set<IContent>();
   readonly #replaced = new Map<IContent, IContent>();
 
-  /** Hears of every edit, so that what is missing can be told from what was lost. */
+  /** Watches every edit, so that removed entries can be distinguished from lost ones. */
   watch(session: Session): void {
     const hear = ({ changes }: { readonly changes: readonly EntryChange[] }): void => {
       for (const { before, after } of changes) {
@@ -78,14 +77,14 @@ class Witness {
     session.on('fitted', hear);
   }
 
-  /** The entry that was added, of which this is what is left. */
+  /** The added entry that this one is left of. */
   originalOf(entry: IContent): IContent {
     const before = this.#replaced.get(entry);
     return before === undefined ? entry : this.originalOf(before);
   }
 }
 
-/** Runs what is scheduled until a promise is settled. What goes on in another turn of the event loop may schedule more. */
+/** Runs scheduled work until a promise is settled. Work in another turn of the event loop may schedule more. */
 async function settledBy(scheduler: fc.Scheduler, promise: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   const settled = promise.finally(() => over.abort());
@@ -104,7 +103,7 @@ async function play(scheduler: fc.Scheduler, script: readonly Happening[]): Prom
     offload: new ScheduledOffload(scheduler),
     countEntries: (contents) =>
       scheduler.schedule(Promise.resolve(contents.map(() => 10)), 'count'),
-    // Keeps what people said and the newest tool use.
+    // Keeps messages of people and the newest tool use.
     strategy: strategyOf(({ history }) => {
       const newest = history.slice(-2);
       const kept = history.filter((entry) => entry.speaker === 'human' || newest.includes(entry));
@@ -149,7 +148,7 @@ async function play(scheduler: fc.Scheduler, script: readonly Happening[]): Prom
       case 'window-aborted': {
         const controller = new AbortController();
         const window = session.ensureCompressionBeforeSend(`p${at}`, 0, 'test', controller);
-        // Either it was over before, or it ends with the reason and nothing else.
+        // Either it had ended before, or it rejects with the reason of the abort.
         windows.push(
           window.catch((reason: unknown) => {
             expect(reason).toBe(ENOUGH);

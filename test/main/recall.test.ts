@@ -1,5 +1,4 @@
-// What a session takes away comes back to the byte, through the compactor, also after a restart; and the
-// placeholders tell by which id.
+// What a session removes can be recalled through the compactor to the byte, also after a restart; placeholders name the id for that.
 
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -27,16 +26,16 @@ import { runsCommands } from '../../src/shared/tool-catalog.js';
 import { temporaryPath } from './removal-log/recording.js';
 import { runs, sightings } from '../support/scale.js';
 
-/** A result that looks like what a session puts in place of one. */
+/** A result that looks like a placeholder. */
 const LOOKALIKE = '[look: src/0.ts — success, 2 lines]';
-/** Sessions of one user, who may have all of them back. */
+/** Sessions of one user, who may recall all of them. */
 const ALL = { acrossSessions: true } as const;
 const POINTERS = {
   'compression.density.placeholder': 'pointer',
   'compression.strategy': 'high-density',
 } as const;
 
-/** Outputs become an excerpt when they were sent. */
+/** Outputs become an excerpt once they were sent. */
 const EXCERPTS: WorkingSetRules = {
   ...DEFAULT_WORKING_SET,
   ...{ outputCalls: 0, paybackCalls: Infinity, freeTokens: 0 },
@@ -60,7 +59,7 @@ function openCompactor(options: CompactorOptions = {}): Compactor {
   return compactor;
 }
 
-/** A conversation in which a tool answers as often as there are results. */
+/** A conversation with one call per result. */
 function talkOf(results: readonly unknown[], idOf = (at: number) => `call_${at}`): IContent[] {
   return [
     humanText('Look.'),
@@ -76,7 +75,7 @@ function responsesOf(history: readonly IContent[]): ToolResponseBlock[] {
   return history.flatMap(({ blocks }) => blocks.filter(isToolResponseBlock));
 }
 
-/** Runs one window of a session; returns what it leaves. */
+/** Runs one window of a session; returns the history after it. */
 async function compact(
   compactor: Compactor,
   options: SessionOptions,
@@ -87,7 +86,7 @@ async function compact(
 }
 
 describe('a placeholder', () => {
-  it('tells how to get the original back where a transcript is kept', async () => {
+  it('says how to recall the original if a transcript is kept', async () => {
     const removalLogPath = await temporaryPath();
     const left = await compact(openCompactor(), { history: talkOf(['a\nb', 'c']), removalLogPath });
     expect(responsesOf(left).map(({ result }) => result)).toEqual([
@@ -96,12 +95,12 @@ describe('a placeholder', () => {
     ]);
   });
 
-  it('names the id alone where none is kept', async () => {
+  it('names only the id if none is kept', async () => {
     const left = await compact(openCompactor(), { history: talkOf(['a\nb', 'c']) });
     expect(responsesOf(left)[0]?.result).toBe('[look: src/0.ts — success, 2 lines; id "call_0"]');
   });
 
-  it('tells how where the host says that it gives originals back itself', async () => {
+  it('says how to recall if the host says that it returns originals itself', async () => {
     const history = talkOf(['a\nb', 'c']);
     const left = await compact(openCompactor(), { history, canRecall: true });
     expect(responsesOf(left)[0]?.result).toContain('recall("call_0") for the original');
@@ -143,7 +142,7 @@ describe('a placeholder', () => {
     );
   });
 
-  it('stays as it is when the setting changes, or a compression comes by', async () => {
+  it('does not change with the setting, or by a compression', async () => {
     const compactor = openCompactor();
     const session = await compactor.createSession({ history: talkOf(['a', 'b', 'c']) });
     await session.ensureCompressionBeforeSend('p1');
@@ -160,7 +159,7 @@ describe('a placeholder', () => {
 });
 
 describe('Compactor', () => {
-  /** Any text that JSON holds: of every plane, broken surrogates and NUL among them. */
+  /** Any text that JSON can represent, with characters of every plane, lone surrogates and NUL. */
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
     fc
@@ -168,7 +167,7 @@ describe('Compactor', () => {
       .map((units) => String.fromCharCode(...units)),
     fc.constantFrom('\u0000', '\ud800', '\udfff\ud800', '\u2028', PRUNED_POINTER, '\\u0000'),
   );
-  /** Results that look like what is put in place of them. */
+  /** Results that look like placeholders. */
   const lookalike = fc.constantFrom(
     '[look: src/0.ts — success, 2 lines]',
     ...[0, 1, 2].map((at) => `[look: x — success; recall("call_${at}") for the original]`),
@@ -197,7 +196,7 @@ describe('Compactor', () => {
     { weight: 1, arbitrary: huge },
   );
 
-  it('gives back the original of an excerpt, and lists it once', async () => {
+  it('recalls the original of an excerpt, and lists it once', async () => {
     const output = 'readFile of output\n'.repeat(200);
     const removalLogPath = await temporaryPath();
     const compactor = openCompactor({ settings: { 'compression.density.recencyPruning': false } });
@@ -228,7 +227,7 @@ describe('Compactor', () => {
     expect(listed.map(({ callId, size }) => [callId, size?.amount])).toEqual([['run', 201]]);
   });
 
-  it('gives back to the byte what any session took away, also after a restart', async () => {
+  it('recalls to the byte whatever any session removed, also after a restart', async () => {
     const seen = { recalled: 0, afterRestart: 0, lookalikes: 0, removed: 0 };
     const settings = fc.record({
       'compression.density.placeholder': fc.constantFrom('pointer', 'informative'),
@@ -240,7 +239,7 @@ describe('Compactor', () => {
         settings as fc.Arbitrary<NonNullable<CompactorOptions['settings']>>,
         fc.integer({ min: 60, max: 2_000 }),
         async (results, given, contextLimit) => {
-          // The pointer of the specification is no original: it tells nothing that could be told apart.
+          // The pointer of the specification is no original: nothing distinguishes one from another.
           fc.pre(!results.includes(PRUNED_POINTER));
           const removalLogPath = await temporaryPath();
           const options = { settings: given, contextLimit };
@@ -252,7 +251,7 @@ describe('Compactor', () => {
           await expectOriginals(first, results, left);
           await first.close();
 
-          // What is left goes on in another session of another process, whose history came as JSON.
+          // The compacted history continues in another session of another process, and arrives as JSON.
           const again = openCompactor(options);
           const next = await again.createSession({
             history: JSON.parse(JSON.stringify(left)) as IContent[],
@@ -325,7 +324,7 @@ describe('Compactor', () => {
     expect(ofOne.response.result).toBe('of one');
   });
 
-  it('says that no session has it, or that none keeps a transcript', async () => {
+  it('reports that no session has it, or that none keeps a transcript', async () => {
     const compactor = openCompactor();
     await expect(compactor.restore('call_0', ALL)).rejects.toMatchObject({
       code: 'NOT_IN_REMOVAL_LOG',

@@ -1,4 +1,4 @@
-// A session whose windows are called off again and again, beside one whose windows never are: both send the same.
+// A session whose windows are aborted again and again, beside one without aborts: both send the same.
 
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -51,7 +51,7 @@ function window(session: Session, signal?: AbortSignal): Promise<unknown> {
   return session.ensureCompressionBeforeSend('p', 0, 'send', { signal });
 }
 
-/** Runs a window and aborts it, `ticks` turns of the microtask queue after it began. Returns whether it was called off. */
+/** Runs a window and aborts it, `ticks` turns of the microtask queue after it began. Returns whether it was aborted. */
 async function isCalledOff(session: Session, ticks: number): Promise<boolean> {
   const { requests } = session.costs();
   const controller = new AbortController();
@@ -59,7 +59,7 @@ async function isCalledOff(session: Session, ticks: number): Promise<boolean> {
   for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
   controller.abort();
   await ended;
-  // One that had just been completed counts as sent.
+  // A window that had just completed counts as sent.
   return session.costs().requests === requests;
 }
 
@@ -86,7 +86,7 @@ it.each(POLICIES)('sends under %s what it would without aborts', async (edits) =
   expect(edited).toBeGreaterThan(0);
 });
 
-it('counts no request once it has been told that its window was called off', async () => {
+it('counts no request after its window was reported as aborted', async () => {
   const session = await open('auto');
   const late: number[] = [];
   for (let ticks = 0; ticks < MOST_TICKS; ticks += 1) {

@@ -1,5 +1,5 @@
-// Every wait of a preflight is called off once: as it begins, as it ends, and while it hangs. The
-// history is always that of a step that was completed, and the next window makes up for it.
+// Aborts every wait of a preflight once: when it begins, when it ends, and while it hangs. The history is always that of a completed step, and the next window
+// catches up.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
@@ -37,26 +37,26 @@ import { PLAYS_ALL } from '../support/scale.js';
 
 const ENOUGH = new Error('the turn was called off');
 
-/** What a window waits for: `weigh` is a count of what is not in the history yet. */
+/** What a window waits for: `weigh` is a count of entries that are not in the history yet. */
 type Wait = 'count' | 'weigh' | 'plan' | 'append' | 'compress' | 'generate';
 
 const WHENS = ['as it begins', 'as it ends', 'while it hangs'] as const;
 type When = (typeof WHENS)[number];
 
-/** Every wait goes through here; one of them is called off. */
+/** Every wait goes through here; one of them is aborted. */
 class Tripwire {
   readonly #controller = new AbortController();
   readonly #when: When;
   readonly #at: number;
   readonly #released = deferred<undefined>();
   #waits = 0;
-  /** The wait that was called off. */
+  /** The aborted wait. */
   tripped: Wait | undefined;
-  /** What was begun after the signal had aborted, up to the release. */
+  /** Waits that began after the signal had aborted, until the release. */
   readonly begunLater: Wait[] = [];
   #isReleased = false;
 
-  /** @param at which wait to call off, from 1 */
+  /** @param at which wait to abort, from 1 */
   constructor(at: number, when: When) {
     this.#at = at;
     this.#when = when;
@@ -66,7 +66,7 @@ class Tripwire {
     return this.#controller.signal;
   }
 
-  /** Lets go of a count that hangs: what is in the history is counted late, but it is. */
+  /** Releases a count that hangs: entries in the history are counted late, but they are. */
   release(): void {
     this.#isReleased = true;
     this.#released.resolve(undefined);
@@ -116,7 +116,7 @@ interface Scenario {
   readonly name: string;
   readonly settings: EphemeralSettings;
   readonly answer: ScriptedAnswer;
-  /** All kinds of waits that there are on the way. */
+  /** All kinds of waits that occur. */
   readonly waits: readonly Wait[];
 }
 
@@ -167,13 +167,13 @@ const SCENARIOS: readonly Scenario[] = [
 
 interface Watched {
   readonly session: Session;
-  /** The history as it is, to the byte. */
+  /** The present history, to the byte. */
   readonly state: () => string;
-  /** The history after each edit that was told, from the beginning on. */
+  /** The history after each reported edit, from the start. */
   readonly states: readonly string[];
-  /** By turn, the history when its window opened, and what it was after the last edit told by then. */
+  /** By turn, the history when its window opened, and after the last edit reported by then. */
   readonly openings: ReadonlyMap<string, { readonly is: string; readonly told: string }>;
-  /** What can be found neither in the history nor on record. */
+  /** Entries that are neither in the history nor recorded. */
   readonly lost: () => Promise<readonly string[]>;
 }
 
@@ -241,14 +241,14 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
 
 const asJson = (value: unknown): string => JSON.stringify(value);
 
-/** The wait that no window reaches. */
+/** A wait that no window reaches. */
 const NEVER = Infinity;
 
 describe('Session.ensureCompressionBeforeSend', () => {
   describe.each(SCENARIOS)('by $name', (scenario) => {
     const one = SCENARIOS.indexOf(scenario) % WHENS.length;
     it.each(PLAYS_ALL ? WHENS : WHENS.slice(one, one + 1))(
-      'can be called off at every wait, %s',
+      'can be aborted at every wait, %s',
       async (when) => {
         const undisturbed = await open(scenario, new Tripwire(NEVER, when));
         const { totalTokens } = await undisturbed.session.ensureCompressionBeforeSend('p1');
@@ -269,12 +269,12 @@ describe('Session.ensureCompressionBeforeSend', () => {
           }
           tripped.add(wire.tripped);
           expect(outcome).toBe(ENOUGH);
-          // An edit that has landed may not have been told yet.
+          // An edit that has landed may not have been reported yet.
           expect(undisturbed.states).toContain(state());
           expect(findViolations(session.history.getAll())).toEqual([]);
           expect(await lost()).toEqual([]);
 
-          // What landed is counted, and a strategy may be on its way still; nothing else is begun.
+          // What landed is counted, and a strategy may still be running; nothing else begins.
           for (const wait of wire.begunLater) expect(['count', 'weigh']).toContain(wait);
           wire.release();
           const next = await session.ensureCompressionBeforeSend('p2');
@@ -292,7 +292,7 @@ describe('Session.ensureCompressionBeforeSend', () => {
     );
   });
 
-  it('leaves a result behind that is never counted', async () => {
+  it('leaves behind a result that is never counted', async () => {
     const asked = deferred<undefined>();
     const results = [[humanText('never counted')]];
     const session = openSession({
@@ -316,7 +316,7 @@ describe('Session.ensureCompressionBeforeSend', () => {
     expect(describeHistory(session.history.getAll())).toBe('h:5');
   });
 
-  it('rejects with whatever the reason is, and with a DOMException when there is none', async () => {
+  it('rejects with any reason, and with a DOMException when there is none', async () => {
     const { session } = await open(HIGH_DENSITY, new Tripwire(NEVER, WHENS[0]));
     for (const reason of ['enough', null, 0]) {
       const controller = new AbortController();

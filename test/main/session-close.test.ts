@@ -8,13 +8,13 @@ import { humanText } from '../../src/shared/content.js';
 import { scriptedSummarizer } from '../support/scripted-summarizer.js';
 import { outcomeOf } from '../support/session-bench.js';
 
-// The time that a close grants to a preflight has passed at once.
+// The time that a close gives a preflight has passed at once.
 vi.mock('../../src/main/waiting/abortable.js', async (load) => ({
   ...(await load<object>()),
   settledWithin: () => Promise.resolve(),
 }));
 
-it('aborts the summary that a turn waits for when it has waited long enough', async () => {
+it('aborts the summary that a turn waits for when its time is over', async () => {
   const summarizer = scriptedSummarizer(() => new Promise<SummarizerResponse>(() => undefined));
   const compactor = createCompactor({
     preset: 'specification',

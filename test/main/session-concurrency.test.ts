@@ -1,4 +1,4 @@
-// What else happens to a session while its window is open: edits, additions, aborts, a second call.
+// What may happen to a session while its window is open: edits, additions, aborts, a second call.
 
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -21,7 +21,7 @@ import type { Deferred } from '../support/session-bench.js';
 const STALE = 'h a:r1 t:r1 a:w2 t:w2 h';
 const DENSE = 'h a:w2 t:w2 h';
 
-/** An offload that computes at once, on what it was given, and answers when it is told to. */
+/** An offload that computes at once, on the history it was given, and answers when the test says so. */
 class HeldOffload implements Offload {
   readonly gates: Deferred<undefined>[] = [];
   readonly #inline: InlineOffload = new InlineOffload();
@@ -47,7 +47,7 @@ class HeldOffload implements Offload {
   }
 }
 
-/** A session whose next compressions end when they are told to, each with the newest two entries. */
+/** A session whose next compressions end when the test says so, each with the newest two entries. */
 function openCompressing(notation: string): {
   readonly session: Session;
   readonly gate: Deferred<undefined>;
@@ -66,7 +66,7 @@ function openCompressing(notation: string): {
 
 describe('Session', () => {
   describe('while a density pass runs elsewhere', () => {
-    it('takes a plan to which only something was appended', async () => {
+    it('applies a plan after additions to the history', async () => {
       const offload = new HeldOffload();
       const session = openSession({ offload, entries: historyOf(STALE) });
       const pass = session.ensureDensityOptimized();
@@ -92,7 +92,7 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe(`h:new ${DENSE}`);
     });
 
-    it('computes it here after two that came too late', async () => {
+    it('computes it here after two plans that came too late', async () => {
       const offload = new HeldOffload();
       const session = openSession({ offload, entries: historyOf(STALE) });
       const pass = session.ensureDensityOptimized();
@@ -108,7 +108,7 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe(DENSE);
     });
 
-    it('gives on what the offload rejects with, and the history is clean', async () => {
+    it('rejects as the offload does, and the history is clean', async () => {
       const offload = new HeldOffload();
       const session = openSession({ offload, entries: historyOf(STALE) });
       const pass = session.ensureDensityOptimized();
@@ -121,7 +121,7 @@ describe('Session', () => {
   });
 
   describe('while a compression runs', () => {
-    it('queues what is added, in order, and has each entry once afterwards', async () => {
+    it('queues additions in order, and has each entry once afterwards', async () => {
       const { session, gate, started } = openCompressing('h:1 h:2 h:3 h:4 h:5');
       const window = session.ensureCompressionBeforeSend('p1');
       await started.promise;
@@ -145,7 +145,7 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe('h:new');
     });
 
-    it('keeps what was queued when the strategy throws', async () => {
+    it('keeps the queue when the strategy throws', async () => {
       const { session, gate, started } = openCompressing('h:1 h:2 h:3 h:4 h:5');
       const window = session.ensureCompressionBeforeSend('p1');
       await started.promise;
@@ -155,7 +155,7 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe('h:1 h:2 h:3 h:4 h:5 h:6');
     });
 
-    it('lets no second one start', async () => {
+    it('refuses to start a second one', async () => {
       const { session, gate, started } = openCompressing('h:1 h:2 h:3');
       await session.history.waitForTokenUpdates();
       const first = session.performCompression('p1');
@@ -187,25 +187,28 @@ describe('Session', () => {
       ['keeps the limit', (session) => session.enforceContextWindow('p2')],
       ['prunes', (session) => session.ensureDensityOptimized()],
       ['compresses', (session) => session.performCompression('p2')],
-    ])('one that only %s waits as well, and takes no room from the first', async (_, call) => {
-      const offload = new HeldOffload();
-      const session = openSession({
-        offload,
-        contextLimit: 60,
-        entries: historyOf('h a h a h:1 a h:2'),
-      });
-      const first = session.ensureCompressionBeforeSend('p1', 40);
-      await nextImmediate();
-      const second = call(session);
-      await nextImmediate();
-      offload.answer(0);
-      expect((await first).totalTokens).toBeLessThanOrEqual(20);
-      await nextImmediate();
-      offload.answer(1);
-      await second;
-    });
+    ])(
+      'a second call that only %s waits as well, and leaves the first its room',
+      async (_, call) => {
+        const offload = new HeldOffload();
+        const session = openSession({
+          offload,
+          contextLimit: 60,
+          entries: historyOf('h a h a h:1 a h:2'),
+        });
+        const first = session.ensureCompressionBeforeSend('p1', 40);
+        await nextImmediate();
+        const second = call(session);
+        await nextImmediate();
+        offload.answer(0);
+        expect((await first).totalTokens).toBeLessThanOrEqual(20);
+        await nextImmediate();
+        offload.answer(1);
+        await second;
+      },
+    );
 
-    it('a second call runs also when the first has failed', async () => {
+    it('a second call runs even if the first has failed', async () => {
       const compress = vi
         .fn(async (): Promise<readonly IContent[]> => [humanText('short')])
         .mockRejectedValueOnce(new Error('no summary'));
@@ -217,7 +220,7 @@ describe('Session', () => {
       expect(await second).toMatchObject({ compressed: { outcome: 'applied' } });
     });
 
-    it('a call that is called off while it waits does nothing', async () => {
+    it('a call that is aborted while it waits does nothing', async () => {
       const offload = new HeldOffload();
       const session = openSession({ offload, entries: historyOf(STALE) });
       const first = session.ensureCompressionBeforeSend('p1');
@@ -261,7 +264,7 @@ describe('Session', () => {
       expect(session.history.getTotalTokens()).toBe(21);
     });
 
-    it('while a plan is made, it applies nothing, and the next window makes it anew', async () => {
+    it('while a plan is made, it applies nothing, and the next window makes the plan anew', async () => {
       const offload = new HeldOffload();
       const session = openSession({ offload, entries: historyOf(STALE) });
       const controller = new AbortController();
@@ -279,7 +282,7 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe(DENSE);
     });
 
-    it('while the tokens of an edit are counted, the edit stands, and is told once they are', async () => {
+    it('while the tokens of an edit are counted, the edit stays, and is reported once they are', async () => {
       const entries = historyOf('h:@a.ts h:look+@a.ts');
       const edited = deferred<readonly number[]>();
       const countEntries = vi
@@ -303,7 +306,7 @@ describe('Session', () => {
       expect(session.history.getTotalTokens()).toBe(105);
     });
 
-    it('while the strategy compresses, the history stays and takes entries again', async () => {
+    it('while the strategy compresses, the history stays and accepts entries again', async () => {
       const { session, gate, started } = openCompressing('h:1 h:2 h:3 h:4 h:5');
       const controller = new AbortController();
       const window = session.ensureCompressionBeforeSend('p1', 0, 'send', controller);
@@ -355,7 +358,7 @@ describe('Session', () => {
   });
 
   describe('events', () => {
-    it('tells what changed, once each, in order', async () => {
+    it('report each change once, in order', async () => {
       const strategy = strategyOf(async ({ history }) => history.slice(-1));
       const session = openSession({ strategy, contextLimit: 40, entries: historyOf(STALE) });
       const told: unknown[] = [];
@@ -365,7 +368,7 @@ describe('Session', () => {
       expect(told).toEqual([pruned, compressed]);
     });
 
-    it('tells of a compression also when counting what follows fails', async () => {
+    it('report a compression even if counting fails after it', async () => {
       const countEntries = (contents: readonly IContent[]): Promise<readonly number[]> =>
         describeHistory(contents).includes('meanwhile')
           ? Promise.reject(new Error('no encoding'))
@@ -384,7 +387,7 @@ describe('Session', () => {
       );
     });
 
-    it('gives on fallbacks', () => {
+    it('report fallbacks', () => {
       const session = openSession();
       const told = vi.fn();
       session.on('fallback', told);
@@ -393,7 +396,7 @@ describe('Session', () => {
       expect(told).toHaveBeenCalledWith(event);
     });
 
-    it('is not harmed by a listener that throws', async () => {
+    it('survive a listener that throws', async () => {
       const error = vi.fn();
       const logger = { debug: vi.fn(), warn: vi.fn(), error };
       const session = openSession({ logger, entries: historyOf(STALE) });

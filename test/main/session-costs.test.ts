@@ -1,4 +1,4 @@
-// What a session's requests come to in tokens, against an account that keeps whole requests.
+// What a session's requests cost in tokens, compared with an account that keeps whole requests.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ function sumOf(history: readonly IContent[]): number {
 
 describe('Session', () => {
   describe('costs', () => {
-    it('are nothing at first', () => {
+    it('are zero at first', () => {
       expect(openSession().costs()).toEqual({
         requests: 0,
         ...NOTHING,
@@ -51,7 +51,7 @@ describe('Session', () => {
       });
     });
 
-    it('count nothing as saved of what a provider has compacted itself', async () => {
+    it("count nothing as saved by a provider's own compaction", async () => {
       const session = openSession({ entries: historyOf('h:"Do it." a:r1 t:r1 a:done') });
       await session.ensureCompressionBeforeSend('p1');
       const before = session.costs().uncompacted.sentTokens;
@@ -88,7 +88,7 @@ describe('Session', () => {
         };
         session.history.on('tokensUpdated', onTokens);
         const prepared = session.ensureCompressionBeforeSend('p2');
-        // The edit has landed, and what it has put in is not counted yet.
+        // The edit has landed, and its replacements are not counted yet.
         await expect.poll(() => session.history.revision).toBeGreaterThan(revision);
         onTokens();
         counted.resolve(undefined);
@@ -98,7 +98,7 @@ describe('Session', () => {
       expect(await play(true)).toEqual(await play(false));
     });
 
-    it('are those of what was sent, and of what would have been', async () => {
+    it('are those of the sent requests, and of unedited ones', async () => {
       const session = openNoted('h a:r1 t:r1');
       await session.ensureCompressionBeforeSend('p1');
       session.history.addAll(historyOf('a:w2 t:w2'));
@@ -129,7 +129,7 @@ describe('Session', () => {
       expect(session.costs()).toMatchObject({ cacheReadTokens: 500 + 6_520, rewrites: 1 });
     });
 
-    it('have no rewrite where only what was never sent was edited', async () => {
+    it('have no rewrite if only unsent entries were edited', async () => {
       const session = openNoted('h');
       await session.ensureCompressionBeforeSend('p1');
       session.history.addAll(historyOf('a:r1 t:r1 a:w2 t:w2'));
@@ -137,7 +137,7 @@ describe('Session', () => {
       expect(session.costs()).toMatchObject({ rewrites: 0, cacheReadTokens: 10 });
     });
 
-    it('begin anew when the history is cleared', async () => {
+    it('start again when the history is cleared', async () => {
       const session = openNoted('h a:r1 t:r1 a:w2 t:w2');
       await session.ensureCompressionBeforeSend('p1');
       session.history.clear();
@@ -153,7 +153,7 @@ describe('Session', () => {
       });
     });
 
-    it('read nothing of what another model has cached', async () => {
+    it('count no reads from the cache of another model', async () => {
       let nowMs = 0;
       const timing = { now: () => nowMs, cacheTtlMs: 100, edits: 'every-turn' } as const;
       const session = openSession({ timing });
@@ -178,7 +178,7 @@ describe('Session', () => {
       ]);
     });
 
-    it('count a window that failed for nothing, and what it edited for the next one', async () => {
+    it('count a failed window for nothing, and its edits for the next one', async () => {
       const session = openNoted('h a:r1 t:r1', { contextLimit: 100 });
       await session.ensureCompressionBeforeSend('p1');
       session.history.addAll(historyOf('a:w2 t:w2'));
@@ -188,7 +188,7 @@ describe('Session', () => {
       expect(session.costs()).toMatchObject({ requests: 2, rewrites: 1 });
     });
 
-    it('are those of an account that keeps all requests', async () => {
+    it('equal those of an account that keeps all requests', async () => {
       const steps = fc.array(
         fc.record({
           adds: fc.integer({ min: 0, max: 12 }),

@@ -1,4 +1,4 @@
-// The density pass of a session: what it is given, when it runs, and when the history counts as dirty.
+// The density pass of a session: its input, when it runs, and when the history counts as dirty.
 
 import { describe, expect, it, vi } from 'vitest';
 
@@ -46,13 +46,13 @@ describe('Session', () => {
       expect(session.explain(1).blocks).toMatchObject([{ callId: 'w2' }]);
     });
 
-    it('throws for an entry that is not there', () => {
+    it('throws for a missing entry', () => {
       expect(() => openSession({ entries: entries(2) }).explain(2)).toThrow(RangeError);
     });
   });
 
   describe('densityConfig', () => {
-    it('is what the next pass goes by, whatever was set meanwhile', async () => {
+    it('is the config of the next pass, whatever was set meanwhile', async () => {
       const session = openSession({ entries: historyOf(STALE) });
       const { result } = explainDensity(session.history.getAll(), session.densityConfig);
       const event = await session.ensureDensityOptimized();
@@ -64,7 +64,7 @@ describe('Session', () => {
   });
 
   describe('contextLimit', () => {
-    it('is what was given, or that of the model that was named last', async () => {
+    it('is the given limit, or that of the model named last', async () => {
       await using byModel = createCompactor({ offload: 'inline' });
       const session = await byModel.createSession();
       expect(session.contextLimit).toBe(128_000);
@@ -76,7 +76,7 @@ describe('Session', () => {
   });
 
   describe('densityDirty', () => {
-    it('is true at first, and false once a pass has ended that found nothing', async () => {
+    it('is true at first, and false after a pass that found nothing', async () => {
       const session = openSession();
       expect(session.densityDirty).toBe(true);
       expect(await session.ensureDensityOptimized()).toBeNull();
@@ -114,7 +114,7 @@ describe('Session', () => {
       expect(session.densityDirty).toBe(true);
     });
 
-    it('is cleared also when the pass throws', async () => {
+    it('is cleared even if the pass throws', async () => {
       const offload = new InlineOffload();
       const optimize = vi.spyOn(offload, 'optimize').mockRejectedValue(new Error('broken pass'));
       const session = openSession({ offload, entries: entries(1) });
@@ -124,7 +124,7 @@ describe('Session', () => {
       expect(optimize).toHaveBeenCalledOnce();
     });
 
-    it('stays true when content comes while the pass runs', async () => {
+    it('stays true if content is added while the pass runs', async () => {
       const offload = new InlineOffload();
       const session = openNoted(STALE, { offload });
       const pass = session.ensureDensityOptimized();
@@ -134,7 +134,7 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe('h a:w2 t:w2 h h:late');
     });
 
-    it('stays true when the pass is called off, or the strategy does not prune', async () => {
+    it('stays true if the pass is aborted, or the strategy does not prune', async () => {
       const controller = new AbortController();
       const session = openNoted(STALE);
       const pass = session.ensureDensityOptimized({ signal: controller.signal });
@@ -165,12 +165,12 @@ describe('Session', () => {
       expect(apply).not.toHaveBeenCalled();
     });
 
-    it('hands the raw history, settings and agent options to the pass', async () => {
+    it('passes the raw history, settings and agent options to the pass', async () => {
       const offload = new InlineOffload();
       const optimize = vi.spyOn(offload, 'optimize');
       const session = openSession({
         offload,
-        // getCurated would leave the empty ai entry out.
+        // getCurated would omit the empty ai entry.
         entries: historyOf('h a:_ h'),
         settings: {
           'compression.density.recencyPruning': true,
@@ -193,7 +193,7 @@ describe('Session', () => {
       });
     });
 
-    it('refuses a plan that does not fit, and changes nothing', async () => {
+    it('refuses an invalid plan, and changes nothing', async () => {
       const offload = new InlineOffload();
       const plan = Int32Array.of(0, 0, ACTION.drop, 0, -1, -1, 5, 0, ACTION.drop, 0, -1, -1);
       const planned = { base: { revision: 0, length: 2 }, plan };

@@ -25,12 +25,12 @@ function open(prices?: CompactorOptions['prices'], contextLimit?: number): Compa
   return compactor;
 }
 
-/** A command's output of 5,000 tokens, and then so many calls whose results have 300 each. */
+/** A command's output of 5,000 tokens, then that many calls with results of 300 tokens. */
 const HISTORY = workingHistory(
   `run(0)=5000 ${Array.from({ length: 24 }, (_, at) => `read(${at}.ts)=300`).join(' ')} a`,
 );
 
-/** At which request the output leaves. */
+/** The request at which the output is removed. */
 async function leavesAt(modelName: string | undefined): Promise<number> {
   const session = await compactor.createSession({
     density: { shrink: 'off', workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0 } },
@@ -49,7 +49,7 @@ async function leavesAt(modelName: string | undefined): Promise<number> {
 }
 
 describe("edits: 'auto'", () => {
-  it('waits for more where rewrites are dear in reads, and never lands where reads are free', async () => {
+  it('waits for more where rewrites are expensive compared to reads, and never lands where reads are free', async () => {
     const free = { input: 1, cacheRead: 0, cacheWrite: 1 };
     open({ local: free, cheap: { input: 1, cacheRead: 0.9, cacheWrite: 1 } });
     const unknown = await leavesAt(undefined);
@@ -66,7 +66,7 @@ describe("edits: 'auto'", () => {
   });
 });
 
-describe('an edit of what was too short to be cached', () => {
+describe('an edit of a prefix too short to be cached', () => {
   it.each([
     ['claude-opus-4-6', true],
     ['claude-fable-5-2', false],
@@ -77,7 +77,7 @@ describe('an edit of what was too short to be cached', () => {
     });
     session.history.nameModel(modelName);
     const reasons: string[] = [];
-    // Some 3,000 tokens: of them 300 are stale, and 600 behind them would be written anew.
+    // Some 3,000 tokens, of which 300 are stale; the 600 behind them would be written anew.
     const entries = workingHistory('read(z.ts)=1000 read(a.ts)=100 write(a.ts)=1 read(b.ts)=600 a');
     for (const entry of entries) {
       if (entry.speaker === 'ai') {
@@ -92,8 +92,8 @@ describe('an edit of what was too short to be cached', () => {
 });
 
 describe('the cost of a session', () => {
-  it('is at no time much above that of sending everything, whatever the rules would pay for', async () => {
-    // What has to fit is not put off.
+  it('is never much above that of sending everything, whatever edits the rules would pay for', async () => {
+    // A cut to fit the window is not postponed.
     open(undefined, 100_000_000);
     const result = fc.tuple(fc.constantFrom('run', 'read'), fc.constantFrom(20, 300, 2_000, 9_000));
     const model = fc.constantFrom('claude-sonnet-4-5', 'claude-opus-5-5', 'claude-fable-5-2');
@@ -120,7 +120,7 @@ describe('the cost of a session', () => {
               const { pruned } = await session.ensureCompressionBeforeSend('p');
               if (pruned?.reason === 'reclaims-enough') landings += 1;
               const { with: paid, without } = session.costs().dollars!;
-              // What an edit takes away is an estimate until it is counted.
+              // What an edit reclaims is an estimate until it is counted.
               expect(paid).toBeLessThanOrEqual(1.051 * without);
             }
             session.history.add(entry);
@@ -135,7 +135,7 @@ describe('the cost of a session', () => {
 });
 
 describe('costs', () => {
-  it('are dollars, with and without, and what rules have saved is what lies between', async () => {
+  it('are dollars, with and without edits, and the savings of the rules are the difference', async () => {
     open();
     const session = await compactor.createSession({
       density: { shrink: 'off', workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0 } },
@@ -156,11 +156,11 @@ describe('costs', () => {
     const saved = Object.values(savedBy).reduce((sum, each) => sum + each, 0);
     expect(saved).toBeCloseTo(sums.without - sums.with, 9);
     expect(savedBy['working-set']).toBeGreaterThan(0);
-    // What the rules account for is all of it: nothing was compressed.
+    // The rules account for all of it: nothing was compressed.
     expect(Math.abs(savedBy.other ?? 0)).toBeLessThan(0.02 * saved);
   });
 
-  it('name what compressing has saved beside the rules, in later sessions of the history, too', async () => {
+  it('name the savings of compressions besides the rules, in later sessions of the history, too', async () => {
     open(undefined, 10_000);
     const session = await compactor.createSession({ edits: 'every-turn' });
     session.settings.set('compression.strategy', 'high-density');
@@ -184,7 +184,7 @@ describe('costs', () => {
     expect(next.costs().dollars?.savedBy.compression).toBeCloseTo(savedBy.compression!, 9);
   });
 
-  it('count what rules saved of a history no further once it is cleared', async () => {
+  it('count the savings of rules no further once the history is cleared', async () => {
     open();
     const session = await compactor.createSession({
       density: { shrink: 'off', workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0 } },
@@ -192,7 +192,7 @@ describe('costs', () => {
     session.history.nameModel('claude-sonnet-4-5');
     for (let round = 0; round < 3; round += 1) {
       session.history.clear();
-      // All at once: the first preflight edits already.
+      // All at once: the first preflight already edits.
       session.history.addAll(HISTORY);
       for (let requests = 0; requests < 5; requests += 1) {
         await session.ensureCompressionBeforeSend('p');
@@ -202,7 +202,7 @@ describe('costs', () => {
     expect(savedBy['working-set']).toBeCloseTo(sums.without - sums.with, 9);
   });
 
-  it('are no dollars while a price is not known', async () => {
+  it('have no dollars while a price is unknown', async () => {
     open();
     const session = await compactor.createSession();
     await session.ensureCompressionBeforeSend('p');
@@ -225,14 +225,14 @@ describe('prices', () => {
     expect(() => createCompactor({ prices: prices as never })).toThrow(/prices/);
   });
 
-  it('say what a name was likely meant for that they do not have', () => {
+  it('suggest a known name for an unknown one', () => {
     const price = { input: 1, cacheReed: 0.1, cacheWrite: 1 };
     expect(() => createCompactor({ prices: { m: price } as never })).toThrow(
       "did you mean 'cacheRead'?",
     );
   });
 
-  it('are told to be old once, half a year after the day that the table names', () => {
+  it('are reported as old once, half a year after the date in the table', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const warn = vi.fn();

@@ -1,4 +1,4 @@
-// When the edits of a session land, by its policy, and what becomes of reasoning behind them.
+// When the edits of a session land, by policy, and what happens to reasoning behind them.
 
 import type { ModelPrice } from '../../src/main/models/price-table.js';
 import fc from 'fast-check';
@@ -28,7 +28,7 @@ import { temporaryPath } from './removal-log/recording.js';
 import { runs } from '../support/scale.js';
 import type { PreflightResult } from '../../src/main/preflight/session-events.js';
 
-/** A read, and the write that makes it stale. */
+/** A read, and the write that supersedes it. */
 const READ = 'h a:r1 t:r1';
 const WRITE = 'a:w2 t:w2 h';
 
@@ -54,7 +54,7 @@ const USUAL = { name: 'm', input: 1, cacheRead: 0.1, cacheWrite: 1.25 };
 
 describe('Session', () => {
   describe('with edits every turn', () => {
-    it('lands what it finds, and says that this is why', async () => {
+    it('lands what it finds, and gives that as the reason', async () => {
       const session = await sentRead({});
       const { pruned } = await write(session);
       expect(pruned?.reason).toBe('every-turn');
@@ -65,7 +65,7 @@ describe('Session', () => {
   describe('with batched edits', () => {
     const batched = { edits: 'batched', minReclaimTokens: 21 } as const;
 
-    it('holds what takes too little away, tells nobody but the log, and stays dirty', async () => {
+    it('holds edits that reclaim too little, only logs it, and stays dirty', async () => {
       const debug = vi.fn();
       const session = await sentRead(batched, { logger: { ...SILENT_LOGGER, debug } });
       const told = vi.fn();
@@ -78,7 +78,7 @@ describe('Session', () => {
       expect(debug).toHaveBeenCalledWith('density edits are held', { found: 2, landing: 0 });
     });
 
-    it('lands it once there is enough, all at once', async () => {
+    it('lands them once they reclaim enough, all at once', async () => {
       const session = await sentRead(batched);
       await write(session);
       session.history.addAll(historyOf('a:r3(b.ts) t:r3 a:w4(b.ts) t:w4'));
@@ -91,12 +91,12 @@ describe('Session', () => {
       expect(session.densityDirty).toBe(false);
     });
 
-    it('lands what takes exactly enough away', async () => {
+    it('lands edits that reclaim exactly enough', async () => {
       const session = await sentRead({ edits: 'batched', minReclaimTokens: 20 });
       expect((await write(session)).pruned?.reason).toBe('reclaims-enough');
     });
 
-    it('lands what it held when the cache has gone cold, also without new content', async () => {
+    it('lands held edits when the cache has gone cold, even without new content', async () => {
       const time = clock();
       const session = await sentRead(batched, {
         timing: { ...batched, cacheTtlMs: 1_000, now: time.now },
@@ -110,7 +110,7 @@ describe('Session', () => {
       expect(pruned?.reason).toBe('cache-cold');
     });
 
-    it('takes the first window for a cold one, and the first after clearing', async () => {
+    it('treats the cache as cold in the first window, and in the first after clearing', async () => {
       const session = openNoted(`${READ} ${WRITE}`, { timing: batched });
       const reason = async (): Promise<string | undefined> =>
         (await session.ensureCompressionBeforeSend('p')).pruned?.reason;
@@ -121,22 +121,26 @@ describe('Session', () => {
     });
 
     it.each([
-      ['the threshold is reached with what is pending', { contextLimit: 100 }, 26],
-      ['it does not fit', { contextLimit: 90, settings: { 'compression.threshold': 1 } }, 31],
-    ])('lands it when %s', async (_, parts, pendingTokens) => {
+      ['the threshold is reached with pending tokens', { contextLimit: 100 }, 26],
+      [
+        'the prompt does not fit',
+        { contextLimit: 90, settings: { 'compression.threshold': 1 } },
+        31,
+      ],
+    ])('lands edits when %s', async (_, parts, pendingTokens) => {
       const session = await sentRead(batched, parts);
       const { pruned, compressed } = await write(session, pendingTokens);
       expect(pruned?.reason).toBe('threshold');
       expect(compressed).toBeNull();
     });
 
-    it('compresses as well when an edit at the threshold leaves little room', async () => {
+    it('compresses as well if an edit at the threshold leaves little room', async () => {
       const strategy = keepLast(2);
       const session = await sentRead(batched, { contextLimit: 100, strategy });
       const { pruned, compressed } = await write(session, 39);
       expect([pruned?.reason, pruned?.tokensAfter]).toEqual(['threshold', 40]);
       expect(compressed).toMatchObject({ outcome: 'applied', tokensBefore: 40, tokensAfter: 20 });
-      // The next request begins with what this one sent, for there is room again.
+      // The next request starts with the same prefix, because there is room again.
       session.history.add(humanText('Go on.'));
       const next = await session.ensureCompressionBeforeSend('p', 39);
       expect(next).toMatchObject({ pruned: null, compressed: null });
@@ -146,21 +150,18 @@ describe('Session', () => {
       [130, 'price-step'],
       [129, undefined],
       [151, undefined],
-    ])(
-      'lands it to get below a step of the price at %d tokens: %s',
-      async (promptTokens, reason) => {
-        const above = { promptTokens, input: 2, cacheRead: 1, cacheWrite: 12.5 };
-        const price = (): ModelPrice => ({ ...USUAL, above });
-        const session = openNoted(`${READ}${' h'.repeat(7)}`, {
-          timing: { edits: 'auto', price },
-          gauge: { overheadTokens: 20 },
-        });
-        await session.ensureCompressionBeforeSend('p');
-        expect((await write(session)).pruned?.reason).toBe(reason);
-      },
-    );
+    ])('lands edits to get below a price step at %d tokens: %s', async (promptTokens, reason) => {
+      const above = { promptTokens, input: 2, cacheRead: 1, cacheWrite: 12.5 };
+      const price = (): ModelPrice => ({ ...USUAL, above });
+      const session = openNoted(`${READ}${' h'.repeat(7)}`, {
+        timing: { edits: 'auto', price },
+        gauge: { overheadTokens: 20 },
+      });
+      await session.ensureCompressionBeforeSend('p');
+      expect((await write(session)).pruned?.reason).toBe(reason);
+    });
 
-    it('lands it when asked for the context window to be enforced', async () => {
+    it('lands edits when the context window is enforced', async () => {
       const session = await sentRead(batched, { contextLimit: 200 });
       session.history.addAll(historyOf(WRITE));
       await session.enforceContextWindow('p', 150);
@@ -183,7 +184,7 @@ describe('Session', () => {
       expect(session.densityDirty).toBe(false);
     });
 
-    it('edits what was not', async () => {
+    it('edits what was not sent', async () => {
       const session = await sentRead(atBirth);
       session.history.addAll(historyOf(`a:r3 t:r3 ${WRITE}`));
       const { pruned } = await session.ensureCompressionBeforeSend('p');
@@ -191,7 +192,7 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe(`${READ} ${WRITE}`);
     });
 
-    it('lands the whole of a first window', async () => {
+    it('lands the whole edit in a first window', async () => {
       const session = openNoted(`${READ} ${WRITE}`, { timing: atBirth });
       const { pruned } = await session.ensureCompressionBeforeSend('p');
       expect(pruned?.reason).toBe('unsent');
@@ -203,7 +204,7 @@ describe('Session', () => {
     const strip = { reasoning: 'strip-after-first-edit' } as const;
     const THOUGHT = 'h a:*s1,sure a:r1 t:r1 a:*s2,w2 t:w2 a:*s3,s4 t:s4 h';
 
-    it('takes it in the same edit, and lists the entries among the changes', async () => {
+    it('strips it in the same edit, and lists the entries among the changes', async () => {
       const session = openNoted(THOUGHT, { timing: strip });
       const apply = vi.spyOn(session.history, 'applyDensityResult');
       const { pruned, totalTokens } = await session.ensureCompressionBeforeSend('p');
@@ -220,7 +221,7 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe('h a:*s1,sure a:*s2,w2 t:w2 a:*s3,s4 t:s4 h');
     });
 
-    it('takes it out of what a compression makes, before that stands', async () => {
+    it('strips it from the result of a compression, before that is in place', async () => {
       const strategy = strategyOf(async ({ history }) => history.slice(3));
       const session = openNoted('h a:*s1,one h a:*s2,two h a:*s3,three', {
         strategy,
@@ -235,7 +236,7 @@ describe('Session', () => {
     });
 
     it.each(['strip-after-first-edit', 'forbid-edits'] as const)(
-      'takes it where the history was made to fit, by %s',
+      'strips it where the history was cut to fit, by %s',
       async (reasoning) => {
         const strategy = strategyOf(async ({ history }) => history);
         const session = openNoted('h:old a:*s1,one h a:*s2,two h:new', {
@@ -249,7 +250,7 @@ describe('Session', () => {
       },
     );
 
-    it('takes what comes in while a compression runs, too', async () => {
+    it('strips it from entries that are added while a compression runs, too', async () => {
       const strategy = strategyOf(async ({ history }) => {
         session.history.addAll(historyOf('a:*s9,late h'));
         return history.slice(2);
@@ -263,7 +264,7 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe('h a:two a:late h');
     });
 
-    it('records what it takes, also of entries that come in while it is recorded', async () => {
+    it('records what it strips, also from entries that are added during the recording', async () => {
       const path = await temporaryPath();
       const removalLog = await RemovalLog.open(path);
       const append = removalLog.append.bind(removalLog);
@@ -305,7 +306,7 @@ describe('Session', () => {
       expect(session.densityDirty).toBe(true);
     });
 
-    it('holds also what the threshold would force', async () => {
+    it('holds even what the threshold would force', async () => {
       const strategy = strategyOf(async ({ history }) => history);
       const session = openNoted('h a:r1 t:r1 a:*s1,w2 t:w2', {
         strategy,
@@ -332,7 +333,7 @@ describe('Session', () => {
     );
     const settings = { 'compression.density.recencyPruning': true };
 
-    /** Feeds a history to a session, and calls back around each window. */
+    /** Feeds a history to a session, with callbacks around each window. */
     async function feed(
       history: readonly IContent[],
       plan: readonly { readonly adds: number; readonly isCold: boolean }[],
@@ -365,7 +366,7 @@ describe('Session', () => {
       return session;
     }
 
-    it('stays valid by every policy, over the threshold and under it', async () => {
+    it('stays valid by every policy, above the threshold and below it', async () => {
       const property = fc.asyncProperty(
         arbitraryHistory({ maxEntries: 80 }),
         steps,
@@ -384,7 +385,7 @@ describe('Session', () => {
       await fc.assert(property, { numRuns: runs(1_000) });
     });
 
-    it('is after a batch what one pass makes of all entries', async () => {
+    it('is after a batch the same as after one pass over all entries', async () => {
       const property = fc.asyncProperty(
         arbitraryHistory({ maxEntries: 80 }),
         steps,
@@ -393,7 +394,7 @@ describe('Session', () => {
           const options = { edits: 'batched', minReclaimTokens: UNLIMITED } as const;
           const adds = plan[0]?.adds ?? 0;
           const batched = await feed(history, held, options, () => undefined);
-          // The first window is cold: what it edits, the batch does not see as it was.
+          // The first window is cold: the batch sees its edits, not the original entries.
           const once = openSession({ contextLimit: UNLIMITED, settings });
           once.history.addAll(history.slice(0, adds));
           await once.ensureCompressionBeforeSend('p');
@@ -405,7 +406,7 @@ describe('Session', () => {
       await fc.assert(property, { numRuns: runs(500) });
     });
 
-    it('is after a batch what passes at every turn make, but for old results', async () => {
+    it('is after a batch the same as after a pass in every turn, except for old results', async () => {
       const property = fc.asyncProperty(
         arbitraryHistory({ maxEntries: 80 }),
         steps,
@@ -422,7 +423,7 @@ describe('Session', () => {
       await fc.assert(property, { numRuns: runs(500) });
     });
 
-    it('changes at birth nothing that was sent, under the threshold', async () => {
+    it('edits at birth nothing that was sent, below the threshold', async () => {
       const property = fc.asyncProperty(
         arbitraryHistory({ maxEntries: 80 }),
         steps,
@@ -436,7 +437,7 @@ describe('Session', () => {
       await fc.assert(property, { numRuns: runs(500) });
     });
 
-    it('leaves no reasoning behind the first place that it edited', async () => {
+    it('keeps no reasoning behind the first place that it edited', async () => {
       const property = fc.asyncProperty(
         arbitraryHistory({ maxEntries: 80 }),
         steps,
@@ -458,7 +459,7 @@ describe('Session', () => {
       await fc.assert(property, { numRuns: runs(1_000) });
     });
 
-    it('edits nothing before reasoning where that is forbidden, under the threshold', async () => {
+    it('edits nothing in front of reasoning where that is forbidden, below the threshold', async () => {
       const property = fc.asyncProperty(
         arbitraryHistory({ maxEntries: 80 }),
         steps,

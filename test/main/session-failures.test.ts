@@ -1,4 +1,4 @@
-// What fails in the preflight reaches the caller, and what has happened until then stays whole.
+// A failure in the preflight reaches the caller, and completed steps stay in effect.
 
 import { describe, expect, it, vi } from 'vitest';
 
@@ -24,7 +24,7 @@ function dropped(entry: number, block: number): readonly number[] {
 }
 
 describe('ensureCompressionBeforeSend', () => {
-  it('rejects with what the pass throws, and goes no further', async () => {
+  it('rejects with the error of the pass, and does nothing more', async () => {
     const compress = vi.fn(async () => []);
     const offload = new InlineOffload();
     vi.spyOn(offload, 'optimize').mockRejectedValue(new Error('broken pass'));
@@ -39,7 +39,7 @@ describe('ensureCompressionBeforeSend', () => {
   it.each([
     ['DENSITY_CONFLICT', [dropped(1, 0), dropped(2, 0), dropped(1, 0), dropped(1, 1)]],
     ['DENSITY_DUPLICATE_INDEX', [dropped(2, 0), dropped(3, 0), dropped(2, 0)]],
-  ])('rejects with %s when a result does not fit', async (code, rows) => {
+  ])('rejects with %s when a result is invalid', async (code, rows) => {
     const offload = new InlineOffload();
     const base = { revision: 0, length: 4 };
     vi.spyOn(offload, 'optimize').mockResolvedValue({ base, plan: Int32Array.from(rows.flat()) });
@@ -49,7 +49,7 @@ describe('ensureCompressionBeforeSend', () => {
     expect(entriesOf(session)).toBe(before);
   });
 
-  it('rejects when counting fails after an edit, which stands and is told', async () => {
+  it('rejects when counting fails after an edit, which stays in place and is reported', async () => {
     const countEntries = vi
       .fn((contents: readonly IContent[]) => Promise.resolve(contents.map(() => 10)))
       .mockImplementationOnce((contents) => Promise.resolve(contents.map(() => 10)))
@@ -64,7 +64,7 @@ describe('ensureCompressionBeforeSend', () => {
     expect(await session.ensureCompressionBeforeSend('p2')).toMatchObject({ totalTokens: 20 });
   });
 
-  it('rejects with what the strategy throws, and tries no other one', async () => {
+  it('rejects with the error of the strategy, and tries no other one', async () => {
     const strategy = strategyOf(() => Promise.reject(new Error('no result')));
     const session = openSession({ strategy, contextLimit: 100, entries: entries(9) });
     const compressed = vi.fn();
@@ -74,7 +74,7 @@ describe('ensureCompressionBeforeSend', () => {
     expect(session.history.getAll()).toEqual(entries(9));
   });
 
-  it('compresses once, when that does not help, and again when the history has grown', async () => {
+  it('compresses once if that does not help, and again after the history has grown', async () => {
     const compress = vi.fn(async ({ history }: { readonly history: readonly IContent[] }) =>
       history.slice(1),
     );
@@ -108,7 +108,7 @@ describe('performCompression without an answer of the model', () => {
     expect(session.history.getAll()).toEqual(history);
   });
 
-  it('truncates in its place when the settings say so, and tells whose failure it was', async () => {
+  it('truncates instead if the settings say so, and reports whose failure it was', async () => {
     const fallback = { ...settings, 'compression.fallbackToTruncation': true };
     await using compactor = createCompactor({ ...options, settings: fallback });
     const session = await compactor.createSession({ history });

@@ -1,4 +1,4 @@
-// What becomes of reasoning when the requests of one session go to models with different policies.
+// What happens to reasoning when the requests of one session go to models with different policies.
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Session } from '../../src/main/session.js';
@@ -21,7 +21,7 @@ async function send(session: Session, added: string, reasoning?: ReasoningPolicy
   return entriesOf(session);
 }
 
-/** A session whose write has taken a read away in front of thinking, which stayed. */
+/** A session in which a write has removed a read in front of thinking, which stayed. */
 async function keptBehindEdit(reasoning?: ReasoningPolicy): Promise<Session> {
   const session = openNoted('h', { contextLimit: 10_000, timing: { reasoning } });
   await send(session, 'a:*s1,r1 t:r1', 'keep');
@@ -31,20 +31,20 @@ async function keptBehindEdit(reasoning?: ReasoningPolicy): Promise<Session> {
 }
 
 describe('Session, with a policy on reasoning for each request', () => {
-  it('removes what another policy has left behind edits, once, and says so', async () => {
+  it('removes once what another policy has left behind edits, and reports it', async () => {
     const session = await keptBehindEdit();
     const told = vi.fn();
     session.on('pruned', told);
     expect(await send(session, 'a:*s4,s4 t:s4', STRIP)).toBe('h a:s3 t:s3 a:w2 t:w2 a:s4 t:s4');
     expect(told).toHaveBeenCalledOnce();
     expect(told).toHaveBeenCalledWith(expect.objectContaining({ reason: 'reasoning', edits: [] }));
-    // What comes after it is bound to what stands now.
+    // Later reasoning is bound to the present history.
     expect(await send(session, 'a:*s5,s5 t:s5', STRIP)).toContain('a:*s5,s5');
     await send(session, 'h', 'keep');
     expect(await send(session, 'h', STRIP)).toContain('a:*s5,s5');
   });
 
-  it('removes nothing in front of the first edit, and nothing without one', async () => {
+  it('removes nothing in front of the first edit, or without one', async () => {
     const session = openNoted('h a:*s9,s9 t:s9', { contextLimit: 10_000, timing: {} });
     await send(session, 'a:r1 t:r1', 'keep');
     expect(await send(session, 'h', STRIP)).toBe('h a:*s9,s9 t:s9 a:r1 t:r1 h');
@@ -52,7 +52,7 @@ describe('Session, with a policy on reasoning for each request', () => {
     expect(await send(session, 'h', STRIP)).toBe('h a:*s9,s9 t:s9 h a:s3 t:s3 a:w2 t:w2 h');
   });
 
-  it('removes what a state says was left', async () => {
+  it('removes the reasoning that a state lists as left', async () => {
     const former = await keptBehindEdit();
     const added = historyOf('h a:*s1,r1 t:r1 a:*s3,s3 t:s3 a:*s2,w2 t:w2');
     await using compactor = createCompactor(PLAIN);
@@ -61,7 +61,7 @@ describe('Session, with a policy on reasoning for each request', () => {
     expect(entriesOf(session)).not.toContain('*');
   });
 
-  it('removes what the provider has refused, also where that has compacted the history', async () => {
+  it('removes reasoning that the provider has refused, also where that has compacted the history', async () => {
     const compaction = providerEntry({ kind: 'compaction', data: {}, tokens: 9 });
     const session = openNoted('h a:r1 t:r1', { contextLimit: 10_000, timing: {} });
     session.history.add(compaction);
@@ -71,7 +71,7 @@ describe('Session, with a policy on reasoning for each request', () => {
     expect(entriesOf(session)).toContain('a:s3 t:s3');
   });
 
-  it('goes by what was refused, also with the state of another process', async () => {
+  it('remembers the refusal in another process with the state', async () => {
     await using compactor = createCompactor({ store: memoryStore(), ...PLAIN });
     const given = {
       sessionId: 'one',
@@ -90,7 +90,7 @@ describe('Session, with a policy on reasoning for each request', () => {
   });
 
   it.each([undefined, 'a-profile'])(
-    'goes by what the model %s has refused in another process, also where the history differs',
+    'remembers what the model %s has refused in another process, even if the history differs',
     async (modelName) => {
       await using compactor = createCompactor(PLAIN);
       const [added, differing] = ['h a:r1 t:r1 h', 'h a:r1 t:r1 a:s5 t:s5'].map(historyOf);
@@ -111,13 +111,13 @@ describe('Session, with a policy on reasoning for each request', () => {
     },
   );
 
-  it('goes by the option of the session, if it has one', async () => {
+  it('follows the option of the session, if it is set', async () => {
     const session = await keptBehindEdit('keep');
     expect(await send(session, 'h', STRIP)).toContain('a:*s3,s3');
   });
 
   it.each(['rs_1', '{"type":"reasoning","id":"rs_1"}'])(
-    'leaves what OpenAI requires for its calls: %s',
+    'keeps what OpenAI requires for its calls: %s',
     async (signature) => {
       const session = openNoted('h', { contextLimit: 10_000, timing: {} });
       await send(session, 'a:r1 t:r1', 'keep');
@@ -139,12 +139,12 @@ describe('Session, with a policy on reasoning for each request', () => {
   });
 });
 
-describe('Session.goOnWith, of a model that binds reasoning', () => {
+describe('Session.goOnWith, for a model that binds reasoning', () => {
   const BINDING = 'claude-opus-5-5';
   const OTHER = 'claude-opus-4-8';
   const SENT = 'h:"go" a:*s1,s1 t:s1 h:"on" a:*s2,s2 t:s2 a:*s3,s3 t:s3';
 
-  /** A session that has sent `SENT` to a model, and goes on with other entries. */
+  /** A session that has sent `SENT` to a model, and continues with other entries. */
   async function goOn(modelName: string, entries: string): Promise<string> {
     const session = openNoted(SENT, { contextLimit: 10_000, timing: {} });
     session.history.nameModel(modelName);

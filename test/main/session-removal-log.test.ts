@@ -1,5 +1,4 @@
-// A session that keeps a removal log loses nothing: what goes is on the disk before it goes, comes back
-// to the byte, and stays when the disk is full.
+// A session with a removal log loses nothing: entries are on disk before they are removed, are restored to the byte, and stay when the disk is full.
 
 import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -46,14 +45,14 @@ async function open({ strategy, ...options }: Options): Promise<Session> {
   return compactor.createSession({ history, sessionId, removalLogPath, activeTodos, density });
 }
 
-/** The entries that are on the disk now, as JSON has them. */
+/** The entries on disk now, as JSON represents them. */
 function recordedIn(path: string): ReadonlySet<string> {
   const lines = readFileSync(path, 'utf8').split('\n');
   const decoded = lines.map((line) => decodeRemoval(Buffer.from(line)));
   return new Set(decoded.flatMap(({ record }) => (record ? [JSON.stringify(record.entry)] : [])));
 }
 
-/** Holds a history to it that what an edit takes away is on the disk before the edit is made. */
+/** Checks that each edit is on disk before it is made. */
 function watchEdits(history: HistoryService, path: string): readonly string[] {
   const edits: string[] = [];
   const expectRecorded = (name: string, gone: readonly IContent[]): void => {
@@ -88,7 +87,7 @@ function responsesOf(history: readonly IContent[]): readonly ToolResponseBlock[]
   return history.flatMap(({ blocks }) => blocks.filter(isToolResponseBlock));
 }
 
-/** A copy in which a summary of a result is shorter than the result. */
+/** A copy with results that are longer than their summaries. */
 function withLongResults({ blocks, ...entry }: IContent): IContent {
   const lengthened = blocks.map((block) =>
     block.type === 'tool_response' && block.result !== PRUNED_POINTER
@@ -98,7 +97,7 @@ function withLongResults({ blocks, ...entry }: IContent): IContent {
   return structuredClone({ ...entry, blocks: lengthened });
 }
 
-/** Restores every response that is not in the history any more; each has to be what it was. */
+/** Restores every response that is no longer in the history; each must be the original. */
 async function expectRestorable(
   session: Session,
   originals: readonly ToolResponseBlock[],
@@ -133,13 +132,13 @@ function failWrites(fails: (write: number) => boolean): void {
 const DISK_FULL = 'REMOVAL_LOG_WRITE_FAILED';
 
 describe('Session with a removal log', () => {
-  describe('what goes', () => {
+  describe('removed entries', () => {
     it.each([
       ['high-density', ['edit', 'compression', 'edit']],
       ['middle-out', ['compression', 'edit']],
       ['one-shot', ['compression', 'edit']],
       ['top-down-truncation', ['compression']],
-    ] as const)('is on the disk before it does (%s)', async (strategy, expected) => {
+    ] as const)('are on disk before they are removed (%s)', async (strategy, expected) => {
       const removalLogPath = await temporaryPath();
       const session = await open({ strategy, history: fullHistory(), removalLogPath });
       const edits = watchEdits(session.history, removalLogPath);
@@ -148,7 +147,7 @@ describe('Session with a removal log', () => {
       expect(await expectRestorable(session, responsesOf(fullHistory()))).toBeGreaterThan(0);
     });
 
-    it('leaves everything where it was in the removal log or in the history', async () => {
+    it('are in the removal log if they are not in the history', async () => {
       const removalLogPath = await temporaryPath();
       const session = await open({ history: fullHistory(), removalLogPath });
       await session.ensureCompressionBeforeSend('p1');
@@ -160,7 +159,7 @@ describe('Session with a removal log', () => {
   });
 
   describe('restore', () => {
-    it('gives responses as they were, also to a session that is taken up again', async () => {
+    it('returns the original responses, also to a resumed session', async () => {
       const removalLogPath = await temporaryPath();
       const first = await open({ history: fullHistory(), removalLogPath });
       await first.ensureCompressionBeforeSend('p1');
@@ -177,7 +176,7 @@ describe('Session with a removal log', () => {
       expect(await outcomeOf(other.restore('r1'))).toBe('NOT_IN_REMOVAL_LOG');
     });
 
-    it('gives the original of what was compressed twice', async () => {
+    it('returns the original of a result compressed twice', async () => {
       const removalLogPath = await temporaryPath();
       const result = 'a long line of no use\n'.repeat(90);
       const history = historyOf(`h:1 a:g1 t:g1(${result}) h:2 a h:3`);
@@ -194,7 +193,7 @@ describe('Session with a removal log', () => {
       expect(await expectRestorable(session, responsesOf(history))).toBe(1);
     });
 
-    it('gives the original whatever was done to it, over many windows', async () => {
+    it('returns the original whatever was done to it, over many windows', async () => {
       const situations = fc.record({
         history: arbitraryHistory({ maxEntries: 60 }),
         strategy: fc.constantFrom(...COMPRESSION_STRATEGIES, 'high-density' as const),
@@ -238,7 +237,7 @@ describe('Session with a removal log', () => {
       expect(restored).toBeGreaterThan(0);
     });
 
-    it('says that there is no removal log', async () => {
+    it('reports that there is no removal log', async () => {
       const session = await open({ history: fullHistory() });
       await session.ensureCompressionBeforeSend('p1');
       const restoring = session.restore('r1');
@@ -248,7 +247,7 @@ describe('Session with a removal log', () => {
   });
 
   describe('when the disk is full', () => {
-    it.each(COMPRESSION_STRATEGIES)('changes nothing and says so (%s)', async (strategy) => {
+    it.each(COMPRESSION_STRATEGIES)('changes nothing and reports it (%s)', async (strategy) => {
       let isFull = true;
       failWrites(() => isFull);
       const history = fullHistory();
@@ -286,7 +285,7 @@ describe('Session with a removal log', () => {
       await expectRestorable(session, responsesOf(fullHistory()));
     });
 
-    it('puts no truncation in place of a compression that could not be recorded', async () => {
+    it('does not truncate instead of a compression that could not be recorded', async () => {
       failWrites(() => true);
       const history = fullHistory();
       const session = await open({
@@ -297,7 +296,7 @@ describe('Session with a removal log', () => {
       });
       const compressed = vi.fn();
       session.on('compressed', compressed);
-      // It fits without.
+      // It fits uncompressed.
       const { compressed: outcome } = await session.ensureCompressionBeforeSend('p1');
       expect(outcome).toBeNull();
       expect(compressed).not.toHaveBeenCalled();
@@ -316,7 +315,7 @@ describe('Session with a removal log', () => {
       expect(session.history.getAll()).toEqual(history);
     });
 
-    it('leaves edits out, and says so once until it works again', async () => {
+    it('skips edits, and reports that once until it works again', async () => {
       let isFull = true;
       failWrites(() => isFull);
       const logger = { ...SILENT_LOGGER, warn: vi.fn() };
@@ -330,7 +329,7 @@ describe('Session with a removal log', () => {
       const failed = vi.fn();
       session.on('recordingFailed', failed);
       const turn = async (): Promise<boolean> => {
-        // One more read of which one copy is superfluous.
+        // One more read with a superfluous copy.
         session.history.addAll(historyOf(`h:again+@b.ts(${'x'.repeat(600)}) a:done h:next`));
         return (await session.ensureCompressionBeforeSend('p')).pruned !== null;
       };
@@ -348,7 +347,7 @@ describe('Session with a removal log', () => {
       await expectRestorable(session, responsesOf(fullHistory()));
     });
 
-    it.each(COMPRESSION_STRATEGIES)('leaves a compression out (%s)', async (strategy) => {
+    it.each(COMPRESSION_STRATEGIES)('skips a compression (%s)', async (strategy) => {
       let isFull = true;
       failWrites(() => isFull);
       const session = await open({
@@ -395,7 +394,7 @@ describe('Session with a removal log', () => {
       await (await RemovalLog.open(removalLogPath)).close();
     });
 
-    it('waits for the window that is open', async () => {
+    it('waits for the open window', async () => {
       const removalLogPath = await temporaryPath();
       const opened = deferred<undefined>();
       const debug = (message: string): void => {
@@ -412,14 +411,14 @@ describe('Session with a removal log', () => {
   });
 });
 
-describe('what a strategy is given', () => {
+describe('the input of a strategy', () => {
   const activeTodos = (): SessionOptions['activeTodos'] => {
     const todo = { id: '1', content: 'paint the shed', status: 'pending' } as const;
     const done = { id: '2', content: 'buy a brush', status: 'completed' } as const;
     return vi.fn(() => [todo, done]);
   };
 
-  it.each(['middle-out', 'one-shot'] as const)('holds path and todos (%s)', async (strategy) => {
+  it.each(['middle-out', 'one-shot'] as const)('has path and todos (%s)', async (strategy) => {
     const removalLogPath = await temporaryPath();
     const summarizer = scriptedSummarizer(snapshot('so'));
     const session = await open({
@@ -439,7 +438,7 @@ describe('what a strategy is given', () => {
     );
   });
 
-  it('names no path without a removal log', async () => {
+  it('has no path without a removal log', async () => {
     const session = await open({ strategy: 'one-shot', history: fullHistory() });
     await session.ensureCompressionBeforeSend('p1');
     const note = session.history.getAll().find(({ metadata }) => metadata?.isSummary === true);
@@ -448,7 +447,7 @@ describe('what a strategy is given', () => {
   });
 
   it.each(['high-density', 'top-down-truncation'] as const)(
-    'holds nothing for a model where there is none (%s)',
+    'has nothing for a model where there is none (%s)',
     async (strategy) => {
       const todos = activeTodos();
       const summarizer = vi.fn(() => {

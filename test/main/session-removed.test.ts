@@ -1,4 +1,4 @@
-// What a session tells hosts that keep account of the files that the model has read.
+// What a session reports to hosts that track which files the model has read.
 
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -26,7 +26,7 @@ function listen(session: Session): RemovedEvent[] {
   return told;
 }
 
-/** Puts a text in place of all results and copies what it keeps, as a strategy of a user's own may. */
+/** Replaces all results by a text and copies the other entries, as a custom strategy may. */
 function shortening(entry: IContent): IContent {
   const blocks = entry.blocks.map((block) =>
     isToolResponseBlock(block) ? { ...block, result: 'short' } : block,
@@ -34,7 +34,7 @@ function shortening(entry: IContent): IContent {
   return { ...entry, blocks };
 }
 
-/** The entries from one on, unless a response among them would be left without its call. */
+/** The entries from `start` on, unless a response among them would lack its call. */
 function validTail(history: readonly IContent[], start: number): readonly IContent[] {
   const tail = history.slice(start);
   return findViolations(tail).length === 0 ? tail : history;
@@ -81,7 +81,7 @@ describe('Session', () => {
       expect(told).toMatchObject([{ paths: ['/w/z.ts', '/w/a.ts'], callIds: ['r9', 'm1'] }]);
     });
 
-    it('finds a call that many results separate from its own', async () => {
+    it('finds the call of a result behind many other results', async () => {
       const others = Array.from({ length: 130 }, (_, at) => `s${at + 100}`);
       const results = others.map((id) => `t:${id}`).join(' ');
       const session = openNoted(
@@ -105,7 +105,7 @@ describe('Session', () => {
       expect(told).toEqual([]);
     });
 
-    it('names the file of an inclusion that was cut, though a newer one stands', async () => {
+    it('names the file of a removed inclusion, even if a newer one is left', async () => {
       const session = openNoted('h:see+@a.ts(old) a h:see+@a.ts(new)+@b.ts a');
       const told = listen(session);
       await session.ensureDensityOptimized();
@@ -120,7 +120,7 @@ describe('Session', () => {
       expect(told).toEqual([{ step: 'compressed', paths: ['/w/a.ts'], callIds: [] }]);
     });
 
-    it('names what a compression left out, and nothing that it kept', async () => {
+    it('names what a compression removed, and nothing that it kept', async () => {
       const strategy = strategyOf(async ({ history }) => history.slice(3), null);
       const session = openNoted(
         'h:see+@c.ts a:r1,s2 t:r1,s2 h:see+@b.ts a:r3(b.ts) t:r3(={"lines":[1]})',
@@ -135,7 +135,7 @@ describe('Session', () => {
       ]);
     });
 
-    it('tells nothing of a compression that is not applied', async () => {
+    it('reports nothing for a compression that is not applied', async () => {
       const strategy = strategyOf(async ({ history }) => [...history.map(shortening), ...history]);
       const session = openNoted('h a:r1 t:r1 h', { strategy });
       const told = listen(session);
@@ -143,7 +143,7 @@ describe('Session', () => {
       expect(told).toEqual([]);
     });
 
-    it('tells of a call once, also when the short form of its result goes later', async () => {
+    it('reports a call once, even if the short form of its result is removed later', async () => {
       let steps: readonly ((history: readonly IContent[]) => readonly IContent[])[] = [
         (history) => history.slice(1).map(shortening),
         (history) => history.slice(1),
@@ -172,7 +172,7 @@ describe('Session', () => {
       expect(told).toEqual([{ step: 'fitted', paths: ['/w/a.ts'], callIds: ['r1'] }]);
     });
 
-    it('looks for nothing when nobody listens', async () => {
+    it('does no work without listeners', async () => {
       const session = openNoted('h a:r1 t:r1 a:w2 t:w2 h', { strategy: keepLast(1) });
       const raw = vi.spyOn(session.history, 'getRawHistory');
       const countListened = vi.spyOn(session, 'listenerCount');
@@ -185,7 +185,7 @@ describe('Session', () => {
       expect(raw.mock.calls.length).toBe(unheard * 2 + 1);
     });
 
-    it('tells of every result that is gone once, and of none that stands', async () => {
+    it('reports each removed result once, and none that is left', async () => {
       const plans = fc.record({
         history: arbitraryHistory({ maxEntries: 60 }),
         cuts: fc.array(fc.nat(60), { maxLength: 4 }),
@@ -213,7 +213,7 @@ describe('Session', () => {
           const bounds = [0, ...cuts.sort((a, b) => a - b), history.length];
           for (const [at, end] of bounds.slice(1).entries()) {
             session.history.addAll(history.slice(bounds[at], end));
-            // What does not fit is told as well.
+            // What does not fit is reported as well.
             await session.ensureCompressionBeforeSend('p').catch(() => undefined);
           }
           holdTo(session.history.getRawHistory(), history, told);
@@ -229,7 +229,7 @@ describe('Session', () => {
 /** Tools may be called "constructor". */
 const CATALOG = new Map(Object.entries(DEFAULT_TOOL_CATALOG));
 
-/** Holds what was told against what was added and what is left. */
+/** Compares what was reported with what was added and what is left. */
 function holdTo(
   left: readonly IContent[],
   added: readonly IContent[],
@@ -264,7 +264,7 @@ function holdTo(
       expect(paths.filter((file) => !read.includes(file) && !included.has(file))).toEqual([]);
     }
   }
-  // An inclusion is never made anew: a file whose last one is gone has been told of.
+  // An inclusion is never created again: a file without one left has been reported.
   const toldPaths = new Set(told.flatMap(({ paths }) => paths));
   const stillIncluded = new Set(left.flatMap(inclusionPaths));
   for (const file of included) expect(toldPaths.has(file) || stillIncluded.has(file)).toBe(true);
@@ -289,7 +289,7 @@ function responsesOf(history: readonly IContent[]): readonly ToolResponseBlock[]
     .filter(({ isComplete }) => isComplete !== false);
 }
 
-/** Those whose key no other one has. */
+/** Items whose key is unique. */
 function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly Item[] {
   const counts = new Map<string, number>();
   for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);

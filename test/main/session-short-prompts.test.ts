@@ -1,4 +1,4 @@
-// What a session says that its requests cost against what a provider bills that caches no short prompt.
+// The costs that a session reports, compared with the bill of a provider that does not cache short prompts.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ const partOf = ({ blocks }: IContent): string => JSON.stringify(blocks);
 
 describe('costs of short prompts', () => {
   it.each(['claude-opus-5-5', 'claude-opus-4-8', 'claude-opus-4-6'])(
-    'are what the provider bills: %s',
+    "equal the provider's bill: %s",
     async (model) => {
       const price = modelPrice(model)!;
       let [cachedEdits, shortEdits] = [0, 0];
@@ -68,7 +68,7 @@ describe('costs of short prompts', () => {
             const { pruned } = await session.ensureCompressionBeforeSend('p');
             const parts = session.history.getRawHistory().map(partOf);
             const { readTokens } = provider.take({ head: '', parts, ttlMs: 5 * MINUTE });
-            // What no cache holds costs nothing to edit.
+            // An edit of what is not cached costs nothing.
             const former = provider.billed.at(-2)?.inputTokens ?? 0;
             if (pruned?.reason === 'cache-cold')
               expect(call.idle > 4 || former < price.leastCachedTokens!).toBe(true);

@@ -1,4 +1,4 @@
-// How sessions shrink results: once, before they are sent, by every policy of edits; and how the originals come back.
+// How sessions shrink results: once, before they are sent, by every edit policy; and how the originals come back.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
@@ -43,7 +43,7 @@ async function openSession(
   return compactor.createSession(options);
 }
 
-/** Sends what the history holds with these entries, and returns what edits did then. */
+/** Adds entries and sends the history; returns the edit made then. */
 async function send(session: Session, entries: readonly IContent[]): Promise<PrunedEvent | null> {
   session.history.addAll(entries);
   return (await session.ensureCompressionBeforeSend('p')).pruned;
@@ -56,7 +56,7 @@ function resultAt(session: Session, entry: number): unknown {
 
 describe('Session', () => {
   it.each(['every-turn', 'batched', 'at-birth'] as const)(
-    'shrinks results before they are sent by the policy %s, and leaves what was sent alone',
+    'shrinks results before they are sent by the policy %s, and leaves sent ones alone',
     async (edits) => {
       const session = await openSession({ edits, minReclaimTokens: 5_000 });
       await send(session, [humanText('go')]);
@@ -74,7 +74,7 @@ describe('Session', () => {
     },
   );
 
-  it('does not take away what was sent because a new result is large', async () => {
+  it('removes nothing that was sent because of a large new result', async () => {
     const session = await openSession({ edits: 'batched', minReclaimTokens: 300 });
     const read = (id: string): IContent[] => [
       aiContent([toolCall(id, 'read_file', { path: 'a.ts' })]),
@@ -88,7 +88,7 @@ describe('Session', () => {
     expect(session.history.getAll()).toHaveLength(7);
   });
 
-  it('gives the original back, byte for byte', async () => {
+  it('recalls the original, byte for byte', async () => {
     const removalLogPath = await temporaryPath();
     const compactor = createCompactor({
       offload: 'inline',
@@ -107,7 +107,7 @@ describe('Session', () => {
     ['the preset is that of the specification', {}, { preset: 'specification' }],
     ['its option says so', { density: { shrink: 'off' } }, {}],
     ['the setting says so', {}, { settings: { 'compression.density.shrink': 'off' } }],
-    ['all that would take something is off', { density: { shrink: { likeLines: false } } }, {}],
+    ['all rules that shrink are off', { density: { shrink: { likeLines: false } } }, {}],
   ])('leaves results alone when %s', async (_, options, compactorOptions) => {
     const session = await openSession(options, compactorOptions);
     await send(session, [humanText('go')]);
@@ -122,13 +122,13 @@ describe('Session', () => {
     expect(isShrunk(String(resultAt(session, 2)))).toBe(true);
   });
 
-  it('sends what was sent before when it is taken up with the originals', async () => {
+  it('sends the same when it is resumed with the originals', async () => {
     const lines = Array.from({ length: 80 }, (_, at) => `a line of a file, ${'x'.repeat(at)}`);
     const read = (id: string, from: number): IContent[] => [
       aiContent([toolCall(id, 'read_file', { path: 'a.ts' })]),
       toolContent([toolResponse(id, 'read_file', lines.slice(from, from + 40).join('\n'))]),
     ];
-    // So many that most requests are no point at which a batch may land.
+    // So many that a batch may not land in most requests.
     const early = Array.from({ length: PLAYS_ALL ? 400 : 120 }, (_, at) =>
       ran(`early ${at}`, 'short'),
     ).flat();
@@ -155,7 +155,7 @@ describe('Session', () => {
       entries.length - 4,
     );
   });
-  it('looks for nothing between two batches that would be held, in a fresh process as well, and at a result that is new', async () => {
+  it('runs no pass between two batches that would be held, also in a fresh process, but one at a new result', async () => {
     const talk = Array.from({ length: 200 }, (_, at) => [
       humanText(`question ${at}`.repeat(10)),
       aiContent([{ type: 'text', text: `answer ${at}`.repeat(10) }]),
@@ -200,7 +200,7 @@ describe('Session', () => {
         contextLimit: 8_000,
         settings: { 'compression.strategy': strategy, 'compression.preserveThreshold': 0.2 },
       });
-      // As an agent adds them.
+      // One at a time, as an agent adds them.
       for (const entry of entries) await send(session, [entry]);
       expect(sourceIdsOf(lastResult(session))).toBe('1');
       expect(await session.performCompression('p')).toMatchObject({ outcome: 'applied' });
@@ -216,17 +216,20 @@ describe('Session', () => {
     it.each([
       ['whole', WHOLE],
       ['in part', PART],
-    ])('shows the lines again that a result took %s from one that is gone', async (_, result) => {
-      const entries = readsAgain(result);
-      const session = await compressed(entries, 'high-density');
-      expect(lastResult(session)).toBe(result);
-      const state = JSON.parse(JSON.stringify(session.snapshot())) as SessionState;
-      expect(JSON.stringify(state)).not.toContain('line49');
-      const other = await openSession({ history: entries, state });
-      expect(other.history.getAll()).toEqual(session.history.getAll());
-    });
+    ])(
+      'shows the lines that a result referred to, %s, in one that was removed',
+      async (_, result) => {
+        const entries = readsAgain(result);
+        const session = await compressed(entries, 'high-density');
+        expect(lastResult(session)).toBe(result);
+        const state = JSON.parse(JSON.stringify(session.snapshot())) as SessionState;
+        expect(JSON.stringify(state)).not.toContain('line49');
+        const other = await openSession({ history: entries, state });
+        expect(other.history.getAll()).toEqual(session.history.getAll());
+      },
+    );
 
-    it('shows the lines again that a result took from one that shows its own again', async () => {
+    it('shows the lines that a result referred to in one whose own lines are shown again', async () => {
       const lines = (what: string, count: number): string[] =>
         Array.from({ length: count }, (_, at) => `${what} ${words(String(at)).slice(0, 60)}`);
       const [built, linked, installed] = ['built', 'linked', 'installed'].map((what) =>
@@ -252,9 +255,9 @@ describe('Session', () => {
       expect(lastResult(session)).toContain(linked?.join('\n'));
     });
 
-    it('leaves a reference where the lines have no room', async () => {
+    it('leaves a reference where there is no room for the lines', async () => {
       const entries = readsAgain(WHOLE);
-      // Little is saved: the call in between is the tail's.
+      // Little is saved: the call in between belongs to the tail.
       const session = await compressed(
         [...entries.slice(0, 3), ...entries.slice(-4)],
         'high-density',
@@ -262,7 +265,7 @@ describe('Session', () => {
       expect(sourceIdsOf(lastResult(session))).toBe('1');
     });
 
-    it('gives no lines back in place of what the request holds besides', async () => {
+    it('shows no lines in the room of pending tokens', async () => {
       const tokensWith = async (pendingTokens: number): Promise<readonly [Session, number]> => {
         const session = await openSession({}, { contextLimit: 8_000 });
         for (const entry of readsAgain(WHOLE)) await send(session, [entry]);
@@ -280,7 +283,7 @@ describe('Session', () => {
       expect(session.shouldCompress(pendingTokens)).toBe(false);
     });
 
-    it('shows them again, too, where the result was cut because the history did not fit', async () => {
+    it('shows lines again, too, if the result was removed because the history did not fit', async () => {
       const contextLimit = 20_000;
       const settings = {
         'compression.strategy': 'one-shot',
@@ -304,8 +307,8 @@ describe('Session', () => {
     });
 
     it.each([
-      ['that stays, where others of its name are gone', ['1', '3', '4'], '(the 4th back)'],
-      ['that is gone, where its lines have no room', ['3', '4', '1'], '(the 2nd back)'],
+      ['that stays, when others of its name are removed', ['1', '3', '4'], '(the 4th back)'],
+      ['that is removed, when there is no room for its lines', ['3', '4', '1'], '(the 2nd back)'],
     ])('counts no calls back to one %s', async (_, ids, position) => {
       const look = (id: string, text: string): IContent[] => [
         aiContent([toolCall(id, 'snapshot', {})]),
@@ -349,8 +352,8 @@ describe('Session', () => {
     });
 
     it.each([
-      ['as it was sent where reasoning is bound to it', true, '1'],
-      ['with its lines where no reasoning is', false, ''],
+      ['as it was sent if reasoning is bound to it', true, '1'],
+      ['with its lines if there is no reasoning', false, ''],
     ])('leaves a result behind a provider’s compaction %s', async (_, isBound, sources) => {
       const thinking = { type: 'thinking', thought: 'So', signature: 'signed' } as const;
       const session = await compressed(

@@ -1,4 +1,4 @@
-// How a session's settings choose what compresses it, while it runs, and what happens when a model fails.
+// How a session's settings choose its strategy, also while it runs, and what happens when a model fails.
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
@@ -40,7 +40,7 @@ async function open(options: CompactorOptions = {}, history = turns(8)): Promise
   return session;
 }
 
-/** Settings under which compressing is always due. */
+/** Settings under which a compression is always due. */
 function dueBy(
   strategy: CompressionStrategyName,
   settings: EphemeralSettings = {},
@@ -77,7 +77,7 @@ describe('compression.strategy', () => {
     expect(await compressionOf(session)).toMatchObject({ strategy: 'high-density' });
   });
 
-  it('prunes before each send only where the strategy does', async () => {
+  it('prunes before each send only if the strategy prunes', async () => {
     const stale = 'a:r1 t:r1 a:w2 t:w2';
     const session = await open({ settings: { 'compression.strategy': 'one-shot' } });
     session.history.addAll(historyOf(stale));
@@ -91,7 +91,7 @@ describe('compression.strategy', () => {
     expect(session.history.length).toBe(length - 2);
   });
 
-  it('is the affair of one session', async () => {
+  it('applies to one session', async () => {
     const compactor = createCompactor({ offload: 'inline', settings: dueBy('high-density') });
     onTestFinished(() => compactor.close());
     const one = await compactor.createSession({ history: turns(30) });
@@ -101,7 +101,7 @@ describe('compression.strategy', () => {
     expect(await compressionOf(other)).toMatchObject({ strategy: 'high-density' });
   });
 
-  it('refuses a name that is none, and stays', async () => {
+  it('refuses an unknown name, and stays', async () => {
     const session = await open();
     const set = (): void => {
       session.settings.set('compression.strategy', 'best' as CompressionStrategyName);
@@ -124,14 +124,14 @@ describe('compression.threshold', () => {
       { profile: { 'compression.threshold': 0.5 }, settings: { 'compression.threshold': 0.2 } },
       0.2,
     ],
-    ['the settings, by its other name', { settings: { 'compression-threshold': 0.3 } }, 0.3],
+    ['the settings, by its alias', { settings: { 'compression-threshold': 0.3 } }, 0.3],
   ] as const)('comes from %s', async (_, options, threshold) => {
     const total = (await open()).history.getTotalTokens();
     expect(await isDueAt(Math.floor(total / threshold), options)).toBe(true);
     expect(await isDueAt(Math.ceil(total / threshold) + 1, options)).toBe(false);
   });
 
-  it('may be changed and taken back at run time', async () => {
+  it('may be changed and unset at run time', async () => {
     const session = await open({ profile: { 'compression.threshold': 0.9 } });
     const due = (): boolean => session.shouldCompress();
     expect(due()).toBe(false);
@@ -143,7 +143,7 @@ describe('compression.threshold', () => {
     expect(await compressionOf(session)).toBeNull();
   });
 
-  it('counts what the request holds besides', async () => {
+  it('counts pending tokens', async () => {
     const session = await open();
     const room = Math.ceil(8_500 - session.history.getTotalTokens());
     expect(session.shouldCompress(room - 1)).toBe(false);
@@ -158,7 +158,7 @@ describe('compression.fallbackToTruncation', () => {
   const settings = { 'compression.fallbackToTruncation': true };
 
   it.each(['middle-out', 'one-shot'] as const)(
-    'puts truncation in place of a summary that failed, and tells (%s)',
+    'truncates instead of a failed summary, and reports it (%s)',
     async (strategy) => {
       const warn = vi.fn();
       const session = await open({
@@ -182,7 +182,7 @@ describe('compression.fallbackToTruncation', () => {
     },
   );
 
-  it('is not told of when the summary is there', async () => {
+  it('is not reported if there is a summary', async () => {
     const summarizer = scriptedSummarizer(snapshot('so'));
     const session = await open({ summarizer, settings: dueBy('one-shot', settings) });
     const compressed = await compressionOf(session);
@@ -190,7 +190,7 @@ describe('compression.fallbackToTruncation', () => {
     expect(compressed).not.toHaveProperty('fallbackFrom');
   });
 
-  it('stands in for a model that is missing, too', async () => {
+  it('stands in for a missing model, too', async () => {
     const session = await open({ settings: dueBy('middle-out', settings) });
     expect(await compressionOf(session)).toMatchObject({
       strategy: 'top-down-truncation',
@@ -201,7 +201,7 @@ describe('compression.fallbackToTruncation', () => {
   it.each([
     ['middle-out', 'a summarizer that fails', overloaded(), 'SUMMARIZER_FAILED'],
     ['one-shot', 'no summarizer', undefined, 'SUMMARIZER_MISSING'],
-  ] as const)('without it, %s gives on %s', async (strategy, _, summarizer, code) => {
+  ] as const)('without it, %s rejects on %s', async (strategy, _, summarizer, code) => {
     const session = await open({ summarizer, settings: dueBy(strategy) });
     const before = session.history.getAll();
     const { revision } = session.history;
@@ -217,7 +217,7 @@ describe('compression.fallbackToTruncation', () => {
     expect(session.history.isCompressing).toBe(false);
   });
 
-  it('without it, a summary that is unfit fails no window whose history fits', async () => {
+  it('without it, an unusable summary fails no window whose history fits', async () => {
     const summarizer = scriptedSummarizer({ text: snapshot('half'), finishReason: 'length' });
     const session = await open({ summarizer, settings: dueBy('one-shot') });
     const before = session.history.getAll();
@@ -230,7 +230,7 @@ describe('compression.fallbackToTruncation', () => {
     await expect(session.performCompression('p2')).rejects.toMatchObject({ reason: 'cut-off' });
   });
 
-  it('is for summaries alone: what else fails is given on', async () => {
+  it('is for summaries alone: other failures reject', async () => {
     const countTokens = (text: string): number => {
       if (text.includes('success')) throw new Error('no such token');
       return Math.ceil(text.length / 4);
@@ -251,15 +251,15 @@ describe('compression.fallbackToTruncation', () => {
   });
 });
 
-describe('a summarizer that is missing', () => {
-  it('is told by name, with what to do about it', async () => {
+describe('a missing summarizer', () => {
+  it('is reported with its name and what to do about it', async () => {
     const session = await open({ settings: dueBy('one-shot') });
     await expect(session.ensureCompressionBeforeSend('p1')).rejects.toThrow(
       /^one-shot: .*none is configured\. Pass a summarizer.*'high-density' or 'top-down-truncation'/,
     );
   });
 
-  it('is no matter to strategies without a model', async () => {
+  it('does not matter to strategies without a model', async () => {
     for (const strategy of ['high-density', 'top-down-truncation'] as const) {
       const session = await open({ settings: dueBy(strategy) });
       expect(await compressionOf(session)).toMatchObject({ strategy, outcome: 'applied' });
@@ -268,7 +268,7 @@ describe('a summarizer that is missing', () => {
 });
 
 describe('compression.profile', () => {
-  it('is handed to the function that gives summarizers, as it is at the time', async () => {
+  it('is passed to the function that returns summarizers, as set at that time', async () => {
     const cheap = scriptedSummarizer(snapshot('by the cheap one'));
     const usual = scriptedSummarizer(snapshot('by the usual one'));
     const summarizer = vi.fn((profile: string | undefined) =>
@@ -295,7 +295,7 @@ describe('compression.profile', () => {
     expect(summarizer).toHaveBeenCalledExactlyOnceWith('saved');
   });
 
-  it('makes way for truncation, too, when there is no summarizer by that name', async () => {
+  it('truncates instead, too, if there is no summarizer with that name', async () => {
     const summarizer = (profile: string | undefined): Summarizer => {
       throw new Error(`no model by the name of ${profile ?? ''}`);
     };

@@ -1,5 +1,4 @@
-// What a session makes of the usage that a provider reports: from then on it judges by the model's
-// own tokens, and says of each number where it comes from.
+// What a session learns from the usage that a provider reports: from then on it decides by the model's own tokens, and names the source of each number.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +16,7 @@ import { arbitraryRatio } from '../support/arbitrary-ratio.js';
 
 const countHundreds: CountEntries = (contents) => Promise.resolve(contents.map(() => 100));
 
-/** A session of ten entries of 100 tokens, in a window of 10,000 unless told otherwise. */
+/** A session of ten entries of 100 tokens, in a window of 10,000 by default. */
 function openHundreds(parts: BenchParts = {}): Session {
   return openSession({
     entries: entries(10),
@@ -36,7 +35,7 @@ async function openReported(inputTokens: number, parts: BenchParts = {}): Promis
   return session;
 }
 
-/** A calibration that knows the ratio of models that nobody has named. */
+/** A calibration that knows the ratio of an unnamed model. */
 function calibrationOf(ratio: number): TokenCalibration {
   const calibration = new TokenCalibration();
   expect(calibration.observe(undefined, ratio * 1e6, 1e6)).toBe('learned');
@@ -45,7 +44,7 @@ function calibrationOf(ratio: number): TokenCalibration {
 
 describe('Session', () => {
   describe('reportUsage', () => {
-    it('refuses a misspelt field, as a session does a misspelt option of a call', async () => {
+    it('refuses a misspelt field, as a session refuses a misspelt option of a call', async () => {
       const session = openSession();
       const report = { inputTokens: 1, cacheReadToken: 1 };
       expect(() => session.reportUsage(report)).toThrow("(did you mean 'cacheReadTokens'?)");
@@ -59,7 +58,7 @@ describe('Session', () => {
       await session.ensureCompressionBeforeSend('p', 0, 'send', new AbortController());
     });
 
-    it('refuses a report with a getter that throws, and tells what it threw', () => {
+    it('refuses a report with a getter that throws, and reports that error', () => {
       const cause = new Error('read too late');
       const report = {
         get inputTokens(): number {
@@ -71,14 +70,14 @@ describe('Session', () => {
       );
     });
 
-    it('learns how many tokens the model makes of those that were counted', async () => {
+    it('learns how many tokens the model counts for each counted one', async () => {
       const session = await openReported(1_500);
       session.history.add(humanText('more'));
       await session.history.waitForTokenUpdates();
       expect(session.contextUsage()).toEqual({ tokens: 1_650, source: 'counted' });
     });
 
-    it('takes off what the request held besides the history', async () => {
+    it('subtracts what the request had besides the history', async () => {
       const session = openHundreds({ gauge: { overheadTokens: 300 } });
       await session.ensureCompressionBeforeSend('p1', 200);
       expect(session.reportUsage({ inputTokens: 2_000 })).toBe('learned');
@@ -87,13 +86,13 @@ describe('Session', () => {
       expect(session.contextUsage().tokens).toBe(1_100 * 1.5 + 300);
     });
 
-    it('finds out what requests hold besides the history, where nobody says so', async () => {
+    it('learns what requests have besides the history, if it is not given', async () => {
       const session = openHundreds({ gauge: { overheadTokens: undefined } });
       const report = async (ratio: number): Promise<string> => {
         const { totalTokens } = await session.ensureCompressionBeforeSend('p');
         return session.reportUsage({ inputTokens: 2_800 + ratio * totalTokens });
       };
-      // Taken for the ratio, this would make every entry four times as large.
+      // Used as the ratio, this would make every entry four times as large.
       expect(await report(1.2)).toBe('too-small');
       session.history.add(humanText('more'));
       await session.history.waitForTokenUpdates();
@@ -105,7 +104,7 @@ describe('Session', () => {
       expect(session.contextUsage()).toEqual({ tokens: 2_800 + 3_700 * 1.2, source: 'counted' });
     });
 
-    it('compares with what was sent, also when the response was added before', async () => {
+    it('compares with what was sent, even if the response was added before', async () => {
       const session = openHundreds();
       await session.ensureCompressionBeforeSend('p1');
       session.history.addAll(historyOf('a:*s1 t:s1'));
@@ -114,7 +113,7 @@ describe('Session', () => {
       expect(session.contextUsage()).toEqual({ tokens: 1_800, source: 'counted' });
     });
 
-    it('keeps what it learns to the model that was named last', async () => {
+    it('applies what it learns only to the model that was named last', async () => {
       const session = openHundreds();
       session.history.add(humanText('to the large one'), 'large');
       await session.ensureCompressionBeforeSend('p1');
@@ -147,7 +146,7 @@ describe('Session', () => {
       expect(session.contextUsage()).toEqual({ tokens: 1_000, source: 'counted' });
     });
 
-    it('learns nothing from a window that failed', async () => {
+    it('learns nothing from a failed window', async () => {
       const session = openHundreds();
       await session.ensureCompressionBeforeSend('p1');
       await expect(session.ensureCompressionBeforeSend('p2', 20_000)).rejects.toThrow(
@@ -166,7 +165,7 @@ describe('Session', () => {
       ],
       ['pruned', (session: Session) => session.ensureDensityOptimized()],
       ['compressed', (session: Session) => session.performCompression('p2')],
-    ])('learns nothing, and says nothing, of a history that was %s since', async (_, rewrite) => {
+    ])('learns nothing, and reports nothing, if the history was %s since', async (_, rewrite) => {
       const session = openNoted('h a:r1 t:r1 a h a h a h', {
         countEntries: countHundreds,
         strategy: keepLast(3),
@@ -181,7 +180,7 @@ describe('Session', () => {
       expect(session.contextUsage()).toEqual({ tokens: counted, source: 'counted' });
     });
 
-    it('learns nothing from entries that came in too late to be counted', async () => {
+    it('learns nothing from entries that were added too late to be counted', async () => {
       const strategy = strategyOf(async ({ history }) => history, null);
       const session = openHundreds({ strategy, contextLimit: 1_100 });
       session.on('compressed', () => {
@@ -195,7 +194,7 @@ describe('Session', () => {
     it.each([
       [200, 'too-low', { tokens: 1_000, source: 'counted' }],
       [9_000, 'too-high', { tokens: 9_000, source: 'reported' }],
-    ])('takes %i tokens of 1,000 for %s', async (inputTokens, outcome, usage) => {
+    ])('considers %i tokens for 1,000 counted ones %s', async (inputTokens, outcome, usage) => {
       const session = openHundreds();
       await session.ensureCompressionBeforeSend('p1');
       expect(session.reportUsage({ inputTokens })).toBe(outcome);
@@ -237,14 +236,14 @@ describe('Session', () => {
       expect(session.contextUsage()).toEqual({ tokens: 1_100 * 1.51 + 300, source: 'counted' });
     });
 
-    it('leaves out what the request held for that one time', async () => {
+    it('excludes the pending tokens of that request', async () => {
       const session = openHundreds();
       await session.ensureCompressionBeforeSend('p1', 250);
       session.reportUsage({ inputTokens: 1_750 });
       expect(session.contextUsage()).toEqual({ tokens: 1_500, source: 'reported' });
     });
 
-    it('is reported still after a window that changed nothing', async () => {
+    it('is still reported after a window that changed nothing', async () => {
       const session = await openReported(1_500);
       const { totalTokens, tokenSource } = await session.ensureCompressionBeforeSend('p2');
       expect(session.contextUsage()).toEqual({ tokens: 1_500, source: 'reported' });
@@ -261,7 +260,7 @@ describe('Session', () => {
       expect(session.contextUsage()).toEqual({ tokens: 1_350, source: 'counted' });
     });
 
-    it('is never counted by a tokenizer that estimates', async () => {
+    it('is never counted by an estimating tokenizer', async () => {
       const session = openHundreds({ gauge: { countsAreEstimates: () => true } });
       const { tokenSource } = await session.ensureCompressionBeforeSend('p1');
       expect([tokenSource, session.contextUsage().source]).toEqual(['estimated', 'estimated']);
@@ -281,7 +280,7 @@ describe('Session', () => {
 
   describe('with usage reported', () => {
     it.each([
-      // The threshold is at 1,700 of 2,000 tokens, at 1.5 of them for each that is counted.
+      // The threshold is at 1,700 of 2,000 tokens, at 1.5 tokens for each counted one.
       [1_133, 0, 0, false],
       [1_134, 0, 0, true],
       [1_066, 100, 0, false],
@@ -302,7 +301,7 @@ describe('Session', () => {
       },
     );
 
-    it('compresses what was under the threshold by its counts', async () => {
+    it('compresses a history that is below the threshold by its counts', async () => {
       const session = await openReported(1_500, { contextLimit: 1_700, strategy: keepLast(2) });
       expect(session.shouldCompress()).toBe(true);
       const { compressed } = await session.ensureCompressionBeforeSend('p2');
@@ -317,7 +316,7 @@ describe('Session', () => {
       expect(currentTokenCount).toBe(1_000);
     });
 
-    it('makes a history fit that is under the limit by its counts', async () => {
+    it('cuts a history that is below the limit by its counts', async () => {
       const strategy = strategyOf(async ({ history }) => history, null);
       const session = await openReported(1_500, { contextLimit: 1_000, strategy });
       const { fitted } = await session.ensureCompressionBeforeSend('p2');
@@ -325,7 +324,7 @@ describe('Session', () => {
       expect(session.contextUsage()).toEqual({ tokens: 750, source: 'counted' });
     });
 
-    it('does not judge by a report of before an edit', async () => {
+    it('does not decide by a report from before an edit', async () => {
       const session = await openReported(3_990, { contextLimit: 4_600 });
       expect(session.shouldCompress()).toBe(true);
       session.history.clear();
@@ -361,7 +360,7 @@ describe('Session', () => {
       },
     );
 
-    it("fits the model's window, whatever the ratio, the overhead and what is pending", async () => {
+    it("fits the model's window, whatever the ratio, the overhead and the pending tokens", async () => {
       const ends = new Set<string>();
       await fc.assert(
         fc.asyncProperty(

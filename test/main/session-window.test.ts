@@ -1,5 +1,5 @@
-// The one promise of the preflight: what is sent fits, or an error says what does not. Whatever
-// the history, the strategy and the model do, and however often it is asked.
+// The one promise of the preflight: what is sent fits, or an error names what does not. It holds for every history, strategy and model, however often it is
+// asked.
 
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -28,7 +28,7 @@ import { arbitraryRatio } from '../support/arbitrary-ratio.js';
 
 const never = (): Promise<SummarizerResponse> => new Promise(() => {});
 
-/** What a model may do, by name. */
+/** How models behave, by name. */
 const MODELS: Readonly<Record<string, () => Summarizer>> = {
   works: () => scriptedSummarizer(snapshot('the user wants all of it')),
   fails: () => scriptedSummarizer(() => Promise.reject(new Error('overloaded'))),
@@ -43,7 +43,7 @@ const MODELS: Readonly<Record<string, () => Summarizer>> = {
 const sumOf = (contents: readonly IContent[]): number =>
   contents.reduce((sum, content) => sum + estimateEntryTokens(content), 0);
 
-/** The same history with longer texts and results, so that there is something to shorten. */
+/** The same history with longer texts and results, so that something can be shortened. */
 function padded(history: readonly IContent[], sizes: readonly number[]): IContent[] {
   // Random histories share blocks between entries; real ones do not.
   return history.map((shared, at) => {
@@ -65,9 +65,9 @@ const SITUATIONS = fc
   .record({
     history: arbitraryHistory({ maxEntries: 60 }),
     sizes: fc.array(fc.nat(400), { minLength: 1, maxLength: 20, size: 'max' }),
-    /** How often the history would fill the window. */
+    /** The size of the history, in windows. */
     times: arbitraryRatio(1, 4),
-    /** Tokens that the request holds besides, as a share of the window. */
+    /** Pending tokens of the request, as a share of the window. */
     pendingShare: fc.constantFrom(0, 0, 0.1, 0.6, 1.1),
     strategy: fc.constantFrom(...COMPRESSION_STRATEGIES),
     model: fc.constantFrom(...Object.keys(MODELS)),
@@ -108,7 +108,7 @@ async function open(situation: Situation): Promise<Session> {
   return compactor.createSession({ history: situation.entries });
 }
 
-/** What is left of a history, with its tokens, when all that can go has gone. */
+/** What is left of a history, with its tokens, when everything removable is removed. */
 function leftovers(history: readonly IContent[]): ReadonlyMap<number, number> {
   const { outline, callOf } = outlineHistory(history);
   const tokens = history.map(estimateEntryTokens);
@@ -120,7 +120,7 @@ function leftovers(history: readonly IContent[]): ReadonlyMap<number, number> {
   return new Map(kept.map((at) => [at, Math.min(tokens[at] ?? 0, summarizedTokens[at] ?? 0)]));
 }
 
-/** An error that tells what does not fit has to tell the largest part of it, by its true size. */
+/** An error about what does not fit must name its largest part, with its true size. */
 function expectCulprit(
   error: ContextWindowExceededError,
   history: readonly IContent[],
@@ -151,7 +151,7 @@ function expectCulprit(
     expect(Number(at)).toBe(newestUserEntry(outlineHistory(history).outline));
 }
 
-/** Runs a window and holds it to all that it promises. Returns what it resolved to, or threw. */
+/** Runs a window and checks everything that it promises. Returns its result, or what it threw. */
 async function expectPromisesKept(
   situation: Situation,
   run: (session: Session) => Promise<unknown>,
@@ -181,14 +181,14 @@ async function expectPromisesKept(
 
 describe('Session', () => {
   describe('ensureCompressionBeforeSend', () => {
-    it('ends in a window that fits or says what does not, with every strategy and model', async () => {
+    it('ends in a window that fits or names what does not, with every strategy and model', async () => {
       const ends = new Set<string>();
       await fc.assert(
         fc.asyncProperty(SITUATIONS, async (situation) => {
           const outcome = await expectPromisesKept(situation, (session) =>
             session.ensureCompressionBeforeSend('p1', situation.pendingTokens),
           );
-          // Below the hard limit, what a strategy throws is the caller's to handle.
+          // Below the hard limit, errors of a strategy are the caller's to handle.
           if (outcome instanceof Error && !(outcome instanceof ContextWindowExceededError)) {
             expect(outcome).toBeInstanceOf(CompressionExecutionError);
             expect(situation.fallbackToTruncation).toBe(false);
@@ -226,7 +226,7 @@ describe('Session', () => {
       );
     });
 
-    it('fits also when entries come in while it compresses', async () => {
+    it('fits even if entries are added while it compresses', async () => {
       const strategy = strategyOf(async ({ history }) => {
         session.history.addAll(historyOf('h:1 h:2 h:3 h:4'));
         return history.slice(-9);
@@ -239,7 +239,7 @@ describe('Session', () => {
   });
 
   describe('enforceContextWindow', () => {
-    it('does the same when called by itself, and never gives on what a strategy throws', async () => {
+    it('does the same when called by itself, and never passes on an error of a strategy', async () => {
       await fc.assert(
         fc.asyncProperty(SITUATIONS, async (situation) => {
           const outcome = await expectPromisesKept(situation, (session) =>
@@ -251,7 +251,7 @@ describe('Session', () => {
       );
     });
 
-    it('goes by counts and not by estimates', async () => {
+    it('uses counts, not estimates', async () => {
       const entries = historyOf('h:1 a h:2 a h:3');
       const countEntries = (contents: readonly IContent[]): Promise<readonly number[]> =>
         Promise.resolve(contents.map(() => 100));
@@ -304,7 +304,7 @@ describe('Session', () => {
       }
     }
 
-    it('asks a strategy that never helps once for each growth, also when each window is cut', async () => {
+    it('asks a strategy that never helps once for each growth, even if each window is cut', async () => {
       const asked: number[] = [];
       let window = 0;
       const strategy = strategyOf(async ({ history }) => {
@@ -314,7 +314,7 @@ describe('Session', () => {
       const entries = Array.from({ length: 80 }, (_, at) => humanText(`e${at}`));
       const session = openSession({ strategy, entries });
       await play(session, (at) => (window = at));
-      // It grows by 2,000 tokens, and 50 of them are worth another try.
+      // It grows by 2,000 tokens, and each 50 of them allow another attempt.
       expect(asked.length).toBeLessThanOrEqual(1 + 2_000 / 50);
       const gaps = asked.slice(1).map((at, before) => at - (asked[before] ?? 0));
       expect(gaps.every((gap) => gap >= 5 && gap <= 10)).toBe(true);
@@ -335,7 +335,7 @@ describe('Session', () => {
           'compression.strategy': 'one-shot',
           'compression.threshold': 0.1,
           'compression.ahead': 1,
-          // No other one takes its place.
+          // No other strategy takes its place.
           'compression.fallback': 'one-shot',
         },
       });
@@ -383,14 +383,14 @@ describe('Session', () => {
       });
     });
 
-    it('cuts once in a while, not in each call, while a strategy fails', async () => {
+    it('cuts rarely, not in each call, while a strategy fails', async () => {
       const strategy = strategyOf(() => Promise.reject(new Error('down')));
       const entries = Array.from({ length: 100 }, (_, at) => humanText(`e${at}`));
       const session = openSession({ strategy, entries });
       const cuts: number[] = [];
       for (let call = 0; call < 30; call += 1) {
         session.history.add(humanText(`new ${call}`));
-        // Below the limit, its failure is the host's to judge.
+        // Below the limit, its failure is the host's to handle.
         const sent = session.ensureCompressionBeforeSend('p').catch(() => null);
         if ((await sent)?.fitted) cuts.push(call);
         expect(session.history.getTotalTokens()).toBeLessThanOrEqual(1_000);
@@ -398,7 +398,7 @@ describe('Session', () => {
       expect(cuts).toEqual([0, 16]);
     });
 
-    it('cuts no further than it must where it could not go as far', async () => {
+    it('cuts no further than necessary when it cannot reach the lower mark', async () => {
       const strategy = strategyOf(() => Promise.reject(new Error('down')));
       const entries = Array.from({ length: 9 }, (_, at) => humanText(`e${at}`));
       const session = openSession({ strategy, entries, contextLimit: 11 });

@@ -1,4 +1,4 @@
-// The preflight: what happens in it, in which order, and when it compresses.
+// The preflight: its steps, their order, and when it compresses.
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
@@ -65,7 +65,7 @@ describe('Session', () => {
       ]);
     });
 
-    it('tells what it did', async () => {
+    it('reports what it did', async () => {
       const session = openNoted(STALE, { strategy: keepLast(1), contextLimit: 40 });
       const result = await session.ensureCompressionBeforeSend('p1');
       expect(result).toMatchObject({
@@ -115,7 +115,7 @@ describe('Session', () => {
       );
     });
 
-    it('logs who asked, and nothing of the history', async () => {
+    it('logs the prompt id, and nothing of the history', async () => {
       const debug = vi.fn();
       const logger = { debug, warn: debug, error: debug };
       const session = openNoted('h:secret', { logger });
@@ -142,7 +142,7 @@ describe('Session', () => {
   });
 
   describe('performCompression', () => {
-    it('gives the strategy the curated history and what it needs to count', async () => {
+    it('passes the strategy the curated history and what it needs to count', async () => {
       const strategy = strategyOf(async (context) => {
         expect(describeHistory(context.history)).toBe('h:one h:two');
         expect(context.promptId).toBe('p1');
@@ -175,7 +175,7 @@ describe('Session', () => {
       expect(session.history.revision).toBe(revision);
     });
 
-    it('leaves the history as it is when the strategy throws, and lets the next one try', async () => {
+    it('keeps the history when the strategy throws, and lets the next one try', async () => {
       const compress = vi.fn(async () => entries(1)).mockRejectedValueOnce(new Error('no summary'));
       const session = openSession({ strategy: strategyOf(compress), entries: entries(3) });
       await session.history.waitForTokenUpdates();
@@ -206,7 +206,7 @@ describe('Session', () => {
   });
 
   describe('enforceContextWindow', () => {
-    it('does nothing when all fits exactly', async () => {
+    it('does nothing when everything fits exactly', async () => {
       const compress = vi.fn(async () => []);
       const strategy = strategyOf(compress);
       const session = openSession({ strategy, entries: entries(4), contextLimit: 50 });
@@ -226,7 +226,7 @@ describe('Session', () => {
       expect(compress).toHaveBeenCalledOnce();
     });
 
-    it('drops oldest entries when compressing is not enough, and tells', async () => {
+    it('drops the oldest entries when compressing is not enough, and reports it', async () => {
       const session = openSession({ strategy: keepLast(3), entries: entries(9), contextLimit: 50 });
       const fitted = vi.fn();
       session.on('fitted', fitted);
@@ -240,7 +240,7 @@ describe('Session', () => {
       expect(session.history.getAll()).toEqual(entries(9).slice(7));
     });
 
-    it('makes the history fit also when the strategy throws, and tells', async () => {
+    it('makes the history fit even if the strategy throws, and reports it', async () => {
       const error = new Error('no summary');
       const strategy = strategyOf(() => Promise.reject(error));
       const session = openSession({ strategy, entries: entries(9), contextLimit: 50 });
@@ -251,7 +251,7 @@ describe('Session', () => {
       expect(failed).toHaveBeenCalledExactlyOnceWith({ error });
     });
 
-    it('throws with both numbers when what must stay does not fit', async () => {
+    it('throws with both numbers when the entries that must stay do not fit', async () => {
       const session = openSession({ strategy: keepLast(3), entries: entries(9), contextLimit: 50 });
       const sending = session.ensureCompressionBeforeSend('p1', 45);
       await expect(sending).rejects.toThrow(ContextWindowExceededError);

@@ -1,4 +1,4 @@
-// What calls are called: their key parameters, and the names by which results refer to them.
+// How calls are named: their key parameters, and the names by which results refer to them.
 
 import { describe, expect, it } from 'vitest';
 
@@ -7,18 +7,18 @@ import { toolCall } from '../../src/shared/content.js';
 import { withoutSpentText } from '../../src/shared/density/index/spent-text.js';
 
 describe('keyOfCall', () => {
-  it('is on one line and no longer than can be seen', () => {
+  it('is on one line and no longer than can be shown', () => {
     expect(keyOfCall(toolCall('c1', 'tool', { command: 'ls\n  -l\n' }))).toBe('ls   -l');
     expect(keyOfCall(toolCall('c1', 'tool', { command: 'x'.repeat(500) }))).toHaveLength(400);
   });
 
-  it('is undefined for a call that has none', () => {
+  it('is undefined for a call without one', () => {
     expect(keyOfCall(toolCall('c1', 'tool', { path: ' ', limit: 7 }))).toBeUndefined();
   });
 });
 
 describe('callName', () => {
-  it('is the tool and its key parameter, of a long path the end, without half a character', () => {
+  it('is the tool and its key parameter, shortened to the end of a long path, without half a character', () => {
     expect(callName(toolCall('c1', 'look', {}))).toBe('look');
     expect(callName(toolCall('c1', 'run', { command: 'npm  test' }))).toBe('run npm  test');
     expect(callName(toolCall('c1', 'read', { path: `${'a/'.repeat(40)}b.ts` }))).toMatch(
@@ -29,7 +29,7 @@ describe('callName', () => {
     expect(callName(undefined)).toBe('another call');
   });
 
-  it('is the same when spent texts of its arguments have been left out', () => {
+  it('is the same after spent texts of its arguments were removed', () => {
     const parameters = { old_string: 'x'.repeat(400), where: 'b.ts', new_string: 'y' };
     const spent = withoutSpentText(parameters);
     expect(spent).not.toEqual(parameters);

@@ -1,4 +1,4 @@
-// What becomes of a response when another result takes the place of its own.
+// A response whose result is replaced.
 
 import { describe, expect, it } from 'vitest';
 import { toolResponse, withResult } from '../../src/shared/content.js';
@@ -9,12 +9,12 @@ describe('withResult', () => {
     mediaTokens: 9,
   };
 
-  it('takes away the media of the result that goes, and nothing else', () => {
+  it('removes the media of the former result, and nothing else', () => {
     expect(withResult(response, 'short')).toEqual(toolResponse('c1', 'shot', 'short', 'it failed'));
     expect('mediaTokens' in withResult(response, 'short')).toBe(false);
   });
 
-  it('leaves the response that it was given alone', () => {
+  it('does not modify the given response', () => {
     withResult(Object.freeze(response), null);
     expect(response.mediaTokens).toBe(9);
   });

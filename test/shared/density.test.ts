@@ -1,4 +1,4 @@
-// Edits as values: what a valid one is, what applying one does, and where an entry went.
+// Edits as values: which ones are valid, what applying one does, and where an entry went.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ function entries(length: number): IContent[] {
   return Array.from({ length }, (_, index) => humanText(`${index}`));
 }
 
-/** Any valid edit of a history of that many entries, its indices in any order. */
+/** Any valid edit of a history of that length, with its indices in any order. */
 function arbitraryEdit(length: number): fc.Arbitrary<DensityResult> {
   const indices = Array.from({ length }, (_, index) => index);
   return fc
@@ -42,7 +42,7 @@ function arbitraryEdit(length: number): fc.Arbitrary<DensityResult> {
     });
 }
 
-/** What the documents say: replace first, then remove from the highest index down. */
+/** As documented: replace first, then remove from the highest index down. */
 function applyNaively(history: IContent[], { removals, replacements }: DensityResult): void {
   for (const [index, entry] of replacements) history[index] = entry;
   for (const index of [...removals].sort((a, b) => b - a)) history.splice(index, 1);
@@ -85,7 +85,7 @@ describe('validateDensityResult', () => {
 });
 
 describe('applyDensityResult', () => {
-  it('does what replacing and then removing in reverse order does', () => {
+  it('equals replacing and then removing in reverse order', () => {
     fc.assert(
       fc.property(HISTORY_AND_EDIT, ([length, result]) => {
         const history = entries(length);
@@ -99,7 +99,7 @@ describe('applyDensityResult', () => {
     );
   });
 
-  it.each(INVALID)('changes nothing when it is given %s', (_, result, code) => {
+  it.each(INVALID)('changes nothing for %s', (_, result, code) => {
     const history = entries(3);
     const before = [...history];
     expect(() => {
@@ -114,7 +114,7 @@ describe('applyDensityResult', () => {
     expect(history).toEqual([]);
   });
 
-  it('leaves the result as it is', () => {
+  it('does not modify the result', () => {
     const result = edit([2, 0], [1]);
     Object.freeze(result.removals);
     applyDensityResult(entries(3), result);
@@ -123,7 +123,7 @@ describe('applyDensityResult', () => {
 });
 
 describe('mapIndex', () => {
-  it('tells for every entry where it stands afterwards', () => {
+  it('returns the new position of every entry', () => {
     fc.assert(
       fc.property(HISTORY_AND_EDIT, ([length, result]) => {
         const before = entries(length);
@@ -138,7 +138,7 @@ describe('mapIndex', () => {
     );
   });
 
-  it('follows what was appended after the edit was computed', () => {
+  it('follows entries appended after the edit was computed', () => {
     expect(mapIndex(edit([0, 2]), 10)).toBe(8);
   });
 

@@ -1,4 +1,4 @@
-// The error hierarchy, and how errors survive the way between threads.
+// The error hierarchy, and how errors are passed between threads.
 
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ import {
   WorkerPoolError,
 } from '../../src/shared/errors.js';
 
-/** Errors whose message is no text, such as those that got the fields of a response's body. */
+/** Errors whose message is not a string, such as those with the fields of a response body. */
 function unreadableErrors(): [name: string, thrown: Error][] {
   const getter = new Error('x');
   Object.defineProperty(getter, 'message', {
@@ -55,7 +55,7 @@ describe('CtxfoldError', () => {
     expect(ERROR_CODES).toContain(error.code);
   });
 
-  it('is the base of every error class that there is', () => {
+  it('is the base of every error class', () => {
     const names = Object.values<unknown>(errors).flatMap((exported) =>
       typeof exported === 'function' && exported.prototype instanceof Error ? [exported.name] : [],
     );
@@ -69,7 +69,7 @@ describe('CtxfoldError', () => {
 });
 
 describe('UnknownStrategyError', () => {
-  it('names what was asked for and what there is', () => {
+  it('names the requested and the known strategies', () => {
     expect(ALL[1].message).toBe(
       'Unknown compression strategy "fast". Use one of: high-density, one-shot.',
     );
@@ -94,14 +94,14 @@ describe('ContextWindowExceededError', () => {
 });
 
 describe('asError', () => {
-  it('returns an error of another realm, as Node throws them in a VM context', () => {
+  it('returns an error of another realm unchanged, as Node throws them in a VM context', () => {
     const error: unknown = runInNewContext('new TypeError("of another realm")');
     expect(error).not.toBeInstanceOf(Error);
     expect(asError(error)).toBe(error);
     expect(isError(new DOMException('aborted', 'AbortError'))).toBe(true);
   });
 
-  it.each(unreadableErrors())('makes one with a message of an error with %s', (_, thrown) => {
+  it.each(unreadableErrors())('converts the message of an error with %s', (_, thrown) => {
     const error = asError(thrown);
     expect(error.message).toBe('an error without a message was thrown');
     expect(error.cause).toBe(thrown);
@@ -109,7 +109,7 @@ describe('asError', () => {
 });
 
 describe('causesOf', () => {
-  it('gives an error and its causes, the outermost first, as far as they are errors', () => {
+  it('returns an error and its causes, the outermost first, as far as they are errors', () => {
     const inner = new Error('inner', { cause: 'no error' });
     const outer = new TypeError('outer', { cause: inner });
     expect([...causesOf(outer)]).toEqual([outer, inner]);
@@ -124,11 +124,11 @@ describe('causesOf', () => {
 });
 
 describe('toWireError', () => {
-  it.each(unreadableErrors())('gives plain data of an error with %s', (_, thrown) => {
+  it.each(unreadableErrors())('returns plain data for an error with %s', (_, thrown) => {
     expect(isWireError(toWireError(thrown))).toBe(true);
   });
 
-  it('gives plain data that structured clone keeps whole', () => {
+  it('returns plain data that survives structured clone', () => {
     const cause = new RangeError('below');
     const wire = toWireError(new CtxfoldError('above', 'DENSITY_CONFLICT', { cause }));
     expect(structuredClone(wire)).toEqual(wire);
@@ -146,11 +146,11 @@ describe('toWireError', () => {
     ['a number', 7, 'a non-error was thrown: 7'],
     ['an object', {}, 'a non-error was thrown: [object Object]'],
     [
-      'what has no text',
+      'an object without a string form',
       Object.create(null),
       'a non-error was thrown that cannot be shown as text',
     ],
-  ])('takes %s that was thrown', (_, thrown, message) => {
+  ])('accepts %s that was thrown', (_, thrown, message) => {
     expect(toWireError(thrown)).toEqual({ name: 'Error', message });
   });
 
@@ -164,7 +164,7 @@ describe('toWireError', () => {
 });
 
 describe('reviveError', () => {
-  it.each(ALL)('gives $name back with name, code, message and stack', (error) => {
+  it.each(ALL)('restores $name with name, code, message and stack', (error) => {
     const revived = reviveError(structuredClone(toWireError(error)));
     expect(revived).toBeInstanceOf(CtxfoldError);
     const { name, code, message, stack } = error;
@@ -176,13 +176,13 @@ describe('reviveError', () => {
     [RangeError, new RangeError('r')],
     [SyntaxError, new SyntaxError('s')],
     [Error, new Error('e')],
-  ])('gives a %s back', (type, error) => {
+  ])('restores a %s', (type, error) => {
     const revived = reviveError(toWireError(error));
     expect(revived).toBeInstanceOf(type);
     expect(revived).not.toBeInstanceOf(CtxfoldError);
   });
 
-  it('keeps the name of a class that it does not know, and drops a code that is none of ours', () => {
+  it('keeps the name of an unknown class, and drops a foreign code', () => {
     const error = Object.assign(new Error('no such file'), { name: 'SystemError', code: 'ENOENT' });
     const revived = reviveError(toWireError(error));
     expect(revived.name).toBe('SystemError');

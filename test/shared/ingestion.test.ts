@@ -1,4 +1,4 @@
-// What may enter a history, and how each refusal says where the fault is.
+// What may enter a history, and how each refusal names the place of the fault.
 
 import { types } from 'node:util';
 import { runInNewContext } from 'node:vm';
@@ -21,7 +21,7 @@ import { runs, sightings } from '../support/scale.js';
 import { hostilePlacements, hostileValue } from '../support/hostile-values.js';
 import { busyMs } from '../support/busy-time.js';
 
-/** The message that an entry is refused with, or `undefined` when it is taken. */
+/** The message with which an entry is refused, or `undefined` when it is accepted. */
 function refusal(content: unknown, limits?: IngestionLimits): string | undefined {
   try {
     assertIngestible(content, 4, limits);
@@ -41,13 +41,13 @@ function call(parameters: unknown): object {
   return { type: 'tool_call', id: 'c1', name: 'tool', parameters };
 }
 
-/** An entry of one response whose media are said to take so much. */
+/** An entry with one response and that many `mediaTokens`. */
 function seen(mediaTokens: unknown): unknown {
   const block = { type: 'tool_response', callId: 'c1', toolName: 'shot', result: '', mediaTokens };
   return { speaker: 'tool', blocks: [block] };
 }
 
-/** An entry of one opaque block. */
+/** An entry with one opaque block. */
 function opaque(change: object): unknown {
   return { speaker: 'ai', blocks: [{ type: 'opaque', kind: 'note', tokens: 0, ...change }] };
 }
@@ -72,7 +72,7 @@ function arrayWithGetter(): unknown {
   return Object.defineProperty([0], 0, { enumerable: true, get: () => Symbol('later') });
 }
 
-/** A plain object of another realm, which has prototypes of its own. */
+/** A plain object of another realm, which has its own prototypes. */
 function foreign(source: string): unknown {
   return runInNewContext(`(${source})`);
 }
@@ -95,7 +95,7 @@ describe('assertIngestible', () => {
     );
   });
 
-  it('takes any JSON as a payload and as unknown metadata', () => {
+  it('accepts any JSON as a payload and as unknown metadata', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (made) => {
         const value: unknown = JSON.parse(JSON.stringify(made).replaceAll(':0', ':-0'));
@@ -114,7 +114,7 @@ describe('assertIngestible', () => {
     ['undefined', { a: undefined }],
     ['any finite number', [0, -1, 1e300, 5e-324]],
     ['256 levels', nested(255)],
-  ])('takes %s', (_, parameters) => {
+  ])('accepts %s', (_, parameters) => {
     expect(refusal(withParameters(parameters))).toBeUndefined();
   });
 
@@ -191,12 +191,12 @@ describe('assertIngestible', () => {
       'at entry 4, block 0.type, got the string "constructor".',
     ],
     [
-      'a text that is none',
+      'a text that is not a string',
       { speaker: 'ai', blocks: [{ type: 'text', text: 7 }] },
       'Expected a string at entry 4, block 0.text, got the number 7.',
     ],
     [
-      'an error that is no text',
+      'an error that is not a string',
       {
         speaker: 'tool',
         blocks: [{ type: 'tool_response', callId: '1', toolName: 't', result: 1, error: {} }],
@@ -204,12 +204,12 @@ describe('assertIngestible', () => {
       'Expected a string or nothing at entry 4, block 0.error, got an object.',
     ],
     [
-      'an encoding unheard of',
+      'an unknown encoding',
       { speaker: 'ai', blocks: [{ type: 'media', mimeType: 'a', data: '', encoding: 'hex' }] },
       `Expected 'url' or 'base64' at entry 4, block 0.encoding, got the string "hex".`,
     ],
     [
-      'an opaque block of no kind',
+      'an opaque block without a kind',
       opaque({ kind: undefined }),
       'Expected a string at entry 4, block 0.kind, got undefined.',
     ],
@@ -224,7 +224,7 @@ describe('assertIngestible', () => {
       `Expected an integer of 0 or more at entry 4, block 0.tokens, got the number ${tokens}.`,
     ]),
     [
-      'media of a size that is no number',
+      'media with a size that is not a number',
       seen('9'),
       'Expected a number or nothing at entry 4, block 0.mediaTokens, got the string "9".',
     ],
@@ -234,12 +234,12 @@ describe('assertIngestible', () => {
       `Expected an integer of 0 or more at entry 4, block 0.mediaTokens, got the number ${tokens}.`,
     ]),
     [
-      'an opaque block that belongs to something else than a call',
+      'an opaque block that belongs to something other than a call',
       opaque({ callId: null }),
       'Expected a string or nothing at entry 4, block 0.callId, got null.',
     ],
     [
-      'metadata that is none',
+      'invalid metadata',
       { ...humanText('x'), metadata: 'm' },
       'Expected an object at entry 4.metadata, got the string "m".',
     ],
@@ -280,7 +280,7 @@ describe('assertIngestible', () => {
     );
   });
 
-  it('takes opaque blocks, and counts their tokens among the characters', () => {
+  it('accepts opaque blocks, and counts their tokens among the characters', () => {
     expect(refusal(opaque({}))).toBeUndefined();
     expect(refusal(opaque({ callId: 'c1', tokens: 8_000_000 }))).toBeUndefined();
     expect(refusal(opaque({ tokens: 2 ** 31 }))).toContain(
@@ -288,7 +288,7 @@ describe('assertIngestible', () => {
     );
   });
 
-  it('takes results with media, and counts their tokens among the characters', () => {
+  it('accepts results with media, and counts their tokens among the characters', () => {
     for (const tokens of [undefined, 0, 8_000_000]) expect(refusal(seen(tokens))).toBeUndefined();
     expect(refusal(seen(2 ** 31))).toContain(
       'at most 8388608 characters in entry 4, exceeded at entry 4, block 0.mediaTokens',
@@ -301,7 +301,7 @@ describe('assertIngestible', () => {
     expect(busyMs(started)).toBeLessThan(2_000);
   });
 
-  it('keeps the message short when the way is long', () => {
+  it('keeps the message short if the path is long', () => {
     const limits = { maxDepth: 5_000, maxCharacters: 10_000, maxValues: 10_000 };
     let value: unknown = Symbol('deep');
     for (let level = 0; level < 1_000; level += 1) value = { level: value };
@@ -310,17 +310,17 @@ describe('assertIngestible', () => {
     expect(message?.length).toBeLessThan(300);
   });
 
-  it('asks no getter and calls no trap', () => {
+  it('runs no getter and no trap', () => {
     for (const { name, make } of hostilePlacements(() => withParameters({ inner: ['x'] }))) {
       const message = refusal(make());
       if (message !== undefined) expect(message, name).toMatch(/^Expected /);
     }
   });
 
-  it('takes nothing that JSON gives back otherwise', () => {
+  it('accepts nothing that JSON changes', () => {
     for (const { name, make } of hostilePlacements(() => withParameters({ inner: ['x'] }))) {
       const entry = make();
-      // JSON reads a zero below zero, and writes the other one.
+      // JSON can parse -0, but writes 0.
       if (refusal(entry) !== undefined || name.startsWith('-0 ')) continue;
       expect(structuredClone(entry), name).toEqual(JSON.parse(JSON.stringify(entry)));
     }
@@ -333,7 +333,7 @@ describe('HistoryService', () => {
     ['a hole', [humanText('a'), ...Array<unknown>(1), humanText('b')]],
     // A literal keeps its hole, where a spread fills it.
     ['a real hole', Object.assign(Array<unknown>(3), { 0: humanText('a'), 2: humanText('b') })],
-  ])('lets nothing in of a list with %s', (_, contents) => {
+  ])('adds nothing from a list with %s', (_, contents) => {
     const history = new HistoryService();
     history.add(humanText('before'));
     const tokens = history.getTotalTokens();
@@ -346,7 +346,7 @@ describe('HistoryService', () => {
   });
 });
 
-/** The same entry beside a value that is deeper than anybody is sure of, which changes nothing about the rest. */
+/** The same entry beside a value nested too deep to be sure of, which does not change the rest. */
 function besideSomethingDeep(content: unknown): unknown {
   if (typeof content !== 'object' || content === null || types.isProxy(content)) return content;
   const made: object = Object.create(
@@ -359,7 +359,7 @@ function besideSomethingDeep(content: unknown): unknown {
 describe('isSurelyIngestible', () => {
   const limits = { maxDepth: 256, maxCharacters: 2_000, maxValues: 200 };
 
-  it('is sure of nothing that would be refused by a closer look', () => {
+  it('is never sure of anything that a full check would refuse', () => {
     const seen = { sure: 0, refused: 0 };
     const anything = fc.oneof(
       fc.anything({ withBigInt: true, withDate: true, withMap: true, withSparseArray: true }),
@@ -402,7 +402,7 @@ describe('isSurelyIngestible', () => {
     }
   });
 
-  it('is sure of no entry of a reader that would be refused, whatever its blocks hold', () => {
+  it('is never sure of an entry of a reader that would be refused, whatever its blocks have', () => {
     const seen = { sure: 0, refused: 0 };
     const anything = fc.anything({ withBigInt: true, withMap: true, withSparseArray: true });
     const fields = { text: anything, tokens: anything, kind: fc.string(), result: anything };
@@ -428,7 +428,7 @@ describe('isSurelyIngestible', () => {
     }
   });
 
-  it('is sure of what agents say', () => {
+  it('is sure of usual messages of agents', () => {
     for (const entry of generateHistory({ entries: 200 })) {
       expect(isSurelyIngestible(entry, DEFAULT_INGESTION_LIMITS)).toBe(true);
     }

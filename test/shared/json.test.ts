@@ -8,7 +8,7 @@ describe('errorLine', () => {
     ['', 'The tool failed.'],
     [{ output: 1 }, 'The tool failed.'],
     ['x'.repeat(201), `${'x'.repeat(199)}…`],
-  ])('takes of %j what can be said in one line', (output, line) => {
+  ])('returns for %j what fits on one line', (output, line) => {
     expect(errorLine(output)).toBe(line);
   });
 });

@@ -1,4 +1,4 @@
-// How a call ended, where its result states it, and that nothing else is taken for such a statement.
+// The outcome of a call, if its result states it; nothing else counts as such a statement.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ describe('outcomeOf', () => {
     { succeeded: 9, failed: 1 },
     { statusCode: 404, message: 'no such order' },
     [{ state: 'error: it is missing' }],
-  ])('judges nothing that a program prints, and no data: %j', (result) => {
+  ])('derives nothing from the output of a program, or from data: %j', (result) => {
     const text = typeof result === 'string' ? result : JSON.stringify(result);
     for (const given of [result, text, { output: text }, [{ type: 'text', text }]]) {
       expect(outcome(given)).toBe('unstated');
@@ -31,7 +31,7 @@ describe('outcomeOf', () => {
     }
   });
 
-  it('goes by a code or a flag whatever else the result says', () => {
+  it('follows a code or a flag whatever else the result says', () => {
     const text = fc.string({ unit: fc.constantFrom('a', ' ', '\n', 'error', 'fail', '{', '"') });
     fc.assert(
       fc.property(text, fc.integer({ min: 0, max: 255 }), (words, code) => {
@@ -84,7 +84,7 @@ describe('outcomeOf', () => {
     expect(hasFailed(toolResponse('c', 'run', result))).toBe(expected === 'failed');
   });
 
-  it('takes no exit code from code that is shown, nor from the middle of a text', () => {
+  it('takes no exit code from shown code, or from the middle of a text', () => {
     for (const code of ['exit 1', '  return 1', '[ -z "$a" ] && exit 1', '|| { exit 3; }']) {
       expect(outcome(`if bad; then\n${code}`)).toBe('unstated');
     }
@@ -93,13 +93,13 @@ describe('outcomeOf', () => {
     expect(outcome(`${line.repeat(9)}exit code: 1\n${line.repeat(9)}`)).toBe('unstated');
   });
 
-  it('reads in the first fields of a long or shortened report whether it succeeded', () => {
+  it('reads success from the first fields of a long or shortened report', () => {
     const report = (success: boolean): string =>
       JSON.stringify({ snapshot: { success: false }, success, results: ['a'.repeat(30_000)] });
     expect(outcome(report(false))).toBe('failed');
     expect(outcome(report(true))).toBe('passed');
     expect(outcome('{\n"success": false,\n[… 40 lines as in run build …]\n]\n}')).toBe('failed');
-    // Logs and other outputs that begin with an object.
+    // Logs and other outputs that start with an object.
     for (const behind of [report(true), `retried\n${report(true)}`]) {
       const log = `{"success":false}\n${behind}\n`;
       expect(outcome(log)).toBe('unstated');
@@ -108,7 +108,7 @@ describe('outcomeOf', () => {
     expect(outcome(JSON.stringify({ exit_code: 1, stdout: 'a'.repeat(30_000) }))).toBe('failed');
   });
 
-  it('tells a refusal of the user from a failure, but not in a long text that speaks of one', () => {
+  it('distinguishes a refusal of the user from a failure, but not in a long text that mentions one', () => {
     const said = "The user doesn't want to proceed with this tool use.";
     expect(outcome(said)).toBe('denied');
     expect(outcome('', said)).toBe('denied');
@@ -131,7 +131,7 @@ describe('outcomeOf', () => {
     ' id | note\n----+------\n  1 | aborted by user',
     'app.log:12:command timed out',
     'The server is running in the background on http://localhost:3000',
-  ])('takes no mention of one for a refusal or another end: %s', (text) => {
+  ])('takes no mention for a refusal or another outcome: %s', (text) => {
     expect(outcome(text)).toBe('unstated');
     expect(outcome([{ type: 'text', text }])).toBe('unstated');
     expect(outcome(`${text}\nexit code: 0`)).toBe('passed');
@@ -144,12 +144,12 @@ describe('outcomeOf', () => {
     'exec command rejected by user',
     'exec_command failed for `rm x`: CreateProcess { message: "Rejected(\\"rejected by user\\")" }',
     'This Bash command contains multiple operations. The following part requires approval: rm x',
-  ])('knows the refusal %s', (text) => {
+  ])('recognizes the refusal %s', (text) => {
     expect(outcome(text)).toBe('denied');
     expect(outcome('', text)).toBe('denied');
   });
 
-  it('is running of a result that is not complete, whatever it says', () => {
+  it('is running for an incomplete result, whatever it says', () => {
     const response = { ...toolResponse('c', 'run', 'exit code: 1'), isComplete: false };
     expect(outcomeOf(response)).toBe('running');
   });
@@ -163,7 +163,7 @@ describe('textOfResult', () => {
     ['in parts', { content: [{ type: 'text', text: 'in parts' }] }],
     ['', { id: 7 }],
     ['', null],
-  ])('is %j of the texts of %j, each on lines of its own', (text, result) => {
+  ])('is %j for the texts of %j, each on its own lines', (text, result) => {
     expect(textOfResult(result)).toBe(text);
   });
 });

@@ -1,4 +1,4 @@
-// How placeholders end, and that each is known again where it stands and nowhere else.
+// How placeholders end, and that each is recognized in its place and nowhere else.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ describe('placeholderEnding', () => {
     expect(placeholderEnding('call_1', form)).toBe(ending);
   });
 
-  it('quotes any id on one line, so that it can be read back, or leaves it out', () => {
+  it('quotes any id on one line, so that it can be read back, or omits it', () => {
     fc.assert(
       fc.property(text, (id) => {
         const ending = placeholderEnding(id, 'informative');
@@ -49,7 +49,7 @@ describe('placeholderKind', () => {
   const kindOf = (result: unknown, callId = 'call_1', toolName = 'read_file'): string =>
     placeholderKind(toolResponse(callId, toolName, result));
 
-  it('knows each form again', () => {
+  it('recognizes each form', () => {
     expect(lineOf('recallable')).toBe(
       '[read_file: src/a.ts — success, 2 lines; recall("call_1") for the original]',
     );
@@ -71,11 +71,11 @@ describe('placeholderKind', () => {
     ['an empty text', ''],
     ['brackets', '[]'],
     ['no text', null],
-  ])('takes no notice of %s', (_, result, ...place: [callId?: string, toolName?: string]) => {
+  ])('ignores %s', (_, result, ...place: [callId?: string, toolName?: string]) => {
     expect(kindOf(result, ...place)).toBe('none');
   });
 
-  it('knows whatever was made of any response', () => {
+  it('recognizes every placeholder, for any response', () => {
     const forms = fc.constantFrom<PlaceholderForm>('pointer', 'informative', 'recallable');
     fc.assert(
       fc.property(text, text, text, text, forms, (id, name, path, result, form) => {

@@ -1,4 +1,4 @@
-// The tools that are known without configuration: which read, which write, where they name their file.
+// The tools known without configuration: which read, which write, and which parameter names their file.
 
 import { describe, expect, it } from 'vitest';
 
@@ -48,7 +48,7 @@ describe('DEFAULT_TOOL_CATALOG', () => {
     [{ absolute_path: '/work/a.ts', path: 'b.ts' }],
     [{ path: 'a.ts' }],
     [{ file_path: null, path: 'a.ts' }],
-  ])('takes the first of file_path, absolute_path and path in %j', (parameters) => {
+  ])('uses the first of file_path, absolute_path and path in %j', (parameters) => {
     const written = use('2', 'write_file', { file_path: 'a.ts' });
     expect(edits([...use('1', 'read_file', parameters), ...written])).toBe('-0 -1');
     const elsewhere = use('2', 'write_file', { file_path: 'b.ts' });
@@ -57,7 +57,7 @@ describe('DEFAULT_TOOL_CATALOG', () => {
 });
 
 describe('extendToolCatalog', () => {
-  it('adds tools, and replaces those that both know', () => {
+  it('adds tools, and replaces those in both', () => {
     const additions = { Read: DEFAULT_TOOL_CATALOG['read_file'] ?? [], replace: [] };
     const extended = extendToolCatalog(DEFAULT_TOOL_CATALOG, additions);
     expect(extended).toEqual({ ...DEFAULT_TOOL_CATALOG, ...additions });
@@ -94,13 +94,13 @@ describe('uses of any tool', () => {
     expect(usesOf(catalog, tool).map(({ access }) => access)).toEqual(expected);
   });
 
-  it('come behind those of the name, and are of every tool without words', () => {
+  it('come behind those of the name, and apply to every tool without words', () => {
     const any = { ...catalog, '*': [runs] };
     expect(usesOf(any, 'look')).toEqual([asks, runs]);
     expect(usesOf(any, 'x')).toEqual([runs]);
   });
 
-  it('are those of the catalog as it is now', () => {
+  it('are those of the current catalog', () => {
     const changing = { '*': [runs] as readonly ToolUse[] };
     expect(usesOf(changing, 'x')).toEqual([runs]);
     changing['*'] = [shows];

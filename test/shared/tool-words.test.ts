@@ -1,4 +1,4 @@
-// What tools do by the words of their names.
+// What tools do, judged by the words of their names.
 
 import { describe, expect, it } from 'vitest';
 import { onlyShows } from '../../src/shared/tool-words.js';
@@ -16,7 +16,7 @@ describe('onlyShows', () => {
     ['mcp__make__list_scenarios', true],
     ['mcp__search__update_index', false],
     ['list__all', true],
-  ])('goes by what comes first in %s', (tool, is) => {
+  ])('is decided by the first matching word of %s', (tool, is) => {
     expect(onlyShows(tool)).toBe(is);
   });
 });

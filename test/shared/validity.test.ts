@@ -7,14 +7,14 @@ import { findViolations } from '../../src/shared/validity.js';
 import { historyOf } from '../support/notation.js';
 import { busyMs } from '../support/busy-time.js';
 
-/** Tells violations as `rule@entry` or `rule@entry.block`. */
+/** Describes violations as `rule@entry` or `rule@entry.block`. */
 function breaches(history: readonly IContent[], base?: readonly IContent[]): string {
   return findViolations(history, base)
     .map(({ rule, entry, block }) => `${rule}@${entry}${block === undefined ? '' : `.${block}`}`)
     .join(' ');
 }
 
-/** Makes equal histories of new objects, as loading a session does. */
+/** Copies all objects of a history, as loading a session does. */
 function copyOf(history: readonly IContent[]): IContent[] {
   return structuredClone(history) as IContent[];
 }
@@ -28,12 +28,12 @@ describe('findViolations', () => {
       ['responses over several entries, in any order', 'h a:r1,w2,s3 t:s3 t:w2,r1 a'],
       ['reasoning beside a call', 'h a:*s1,r1 t:r1'],
       ['blank text beside text', 'h:_,hello a:_,okay'],
-      ['a picture and nothing else', 'h:% a'],
-      ['an opaque block and nothing else', 'h:&note a:&note t:&approval=r9'],
-      ['a call that still runs', 'h a:r1,w2 t:r1'],
-      ['a response that is not complete', 'h a:r1 t:r1?'],
+      ['a picture alone', 'h:% a'],
+      ['an opaque block alone', 'h:&note a:&note t:&approval=r9'],
+      ['a call that is still running', 'h a:r1,w2 t:r1'],
+      ['an incomplete response', 'h a:r1 t:r1?'],
       ['a response that follows an incomplete one', 'h a:r1 t:r1? t:r1 a'],
-      ['an id that returns once it was answered', 'h a:r1 t:r1 a:r1 t:r1 h a:r1'],
+      ['an id that is used again after it was answered', 'h a:r1 t:r1 a:r1 t:r1 h a:r1'],
       ['two open calls with one id', 'a:r1,r1 t:r1,r1 a'],
       ['a late response', 'h a:r1 a t:r1 h'],
     ])('accepts %s', (_, notation) => {
@@ -43,7 +43,7 @@ describe('findViolations', () => {
     it.each([
       ['a call without response', 'h a:okay,r1 h', 'unpaired-call@1.1'],
       ['a call without response before more calls', 'a:r1 a:w2 t:w2', 'unpaired-call@0.0'],
-      ['a call whose response is not complete', 'a:r1 t:r1? a', 'unpaired-call@0.0'],
+      ['a call with an incomplete response', 'a:r1 t:r1? a', 'unpaired-call@0.0'],
       ['one response for two calls of an id', 'a:r1 a:r1 t:r1 a', 'unpaired-call@0.0'],
       ['a response without call', 'h t:r1', 'unpaired-response@1.0'],
       ['an incomplete response without call', 'h t:r1?', 'unpaired-response@1.0'],
@@ -77,7 +77,7 @@ describe('findViolations', () => {
       expect(breaches(historyOf(`a:r1 t:r1(=[{"${high}":1}])`))).toBe('lone-surrogate@1.0');
     });
 
-    it('looks into results of any depth', () => {
+    it('checks results of any depth', () => {
       let result: unknown = '\ud83d';
       for (let depth = 0; depth < 100_000; depth += 1) result = [result];
       const history: IContent[] = [
@@ -108,7 +108,7 @@ describe('findViolations', () => {
       expect(breaches(copyOf(base), base)).toBe('');
     });
 
-    it('accepts entries that are gone, shortened or new', () => {
+    it('accepts removed, shortened and new entries', () => {
       const summary = { ...human('all so far'), metadata: { isSummary: true } };
       const shortened = withBlocks(1, (block) => block !== 2);
       const responses = withBlocks(2, (block) => block === 0);
@@ -116,7 +116,7 @@ describe('findViolations', () => {
       expect(breaches(copyOf([summary, shortened, responses, ...base.slice(4)]), base)).toBe('');
     });
 
-    it('accepts that reasoning leaves as a whole', () => {
+    it('accepts that reasoning is removed as a whole', () => {
       const history = base.with(
         3,
         withBlocks(3, (block) => block === 0),
@@ -133,7 +133,7 @@ describe('findViolations', () => {
       expect(breaches(copyOf(base.with(1, { ...entry, blocks })), base)).toBe('opaque-changed@1.0');
     });
 
-    it('reports reasoning that is new, doubled or moved to another entry', () => {
+    it('reports reasoning that is new, duplicated or moved to another entry', () => {
       const [thinking] = entryOf(1).blocks;
       const [text, end] = entryOf(3).blocks;
       if (thinking === undefined || text === undefined || end === undefined) throw new Error();
@@ -147,20 +147,20 @@ describe('findViolations', () => {
     });
 
     it.each([
-      ['is as it was', 'h:&one a:two,&two=r1,r1 t:r1,&three', ''],
-      ['is gone', 'h:&one a:two,r1 t:r1', ''],
-      ['takes something else', 'h:&one a:two,&two(9)=r1,r1 t:r1', 'opaque-changed@1.1'],
+      ['is unchanged', 'h:&one a:two,&two=r1,r1 t:r1,&three', ''],
+      ['is removed', 'h:&one a:two,r1 t:r1', ''],
+      ['has other tokens', 'h:&one a:two,&two(9)=r1,r1 t:r1', 'opaque-changed@1.1'],
       ['is of another kind', 'h:&one a:two,&other=r1,r1 t:r1', 'opaque-changed@1.1'],
       ['belongs to another call', 'h:&one a:two,&two=r2,r1 t:r1', 'opaque-changed@1.1'],
-      ['stands twice', 'h:&one a:two,&two=r1,&two=r1,r1 t:r1', 'opaque-changed@1.2'],
-      ['stands in another entry', 'h:&one a:two,r1,&three t:r1', 'opaque-changed@1.2'],
+      ['is duplicated', 'h:&one a:two,&two=r1,&two=r1,r1 t:r1', 'opaque-changed@1.2'],
+      ['is in another entry', 'h:&one a:two,r1,&three t:r1', 'opaque-changed@1.2'],
       ['is new', 'h:&one a:fresh,&fresh a:&two=r1,r1 t:r1', 'opaque-changed@1.1'],
-    ])('tells whether an opaque block %s', (_, notation, expected) => {
+    ])('is right about an opaque block that %s', (_, notation, expected) => {
       const sealed = historyOf('h:&one a:two,&two=r1,r1 t:r1,&three');
       expect(breaches([...historyOf(notation), ...sealed.slice(3)], sealed)).toBe(expected);
     });
 
-    it('knows a copy of an entry by the call of its opaque block', () => {
+    it('recognizes a copy of an entry by the call of its opaque block', () => {
       const asked = historyOf('h:one t:&ask=r1,&note t:&ask=r2,&note');
       const [human, first, second] = copyOf(asked);
       if (human === undefined || first === undefined || second === undefined) throw new Error();
@@ -176,7 +176,7 @@ describe('findViolations', () => {
       expect(breaches(swapped, twice)).toBe('opaque-changed@1.1');
     });
 
-    it('reports changed provider metadata of entries that survive', () => {
+    it('reports changed provider metadata of entries that stay', () => {
       const signed: IContent[] = base.map((entry, at) => ({
         ...entry,
         metadata: { id: `m${at}`, providerMetadata: { thoughtSignature: `t${at}` } },
@@ -187,19 +187,19 @@ describe('findViolations', () => {
       expect(breaches(copyOf(history), signed)).toBe('opaque-changed@5');
     });
 
-    it('reports entries that changed places or stand twice', () => {
+    it('reports entries that were reordered or duplicated', () => {
       const swapped = base.with(0, entryOf(3)).with(3, entryOf(0));
       expect(breaches(swapped, base)).toBe('out-of-order@1 out-of-order@2 out-of-order@3');
       expect(breaches(copyOf(swapped), base)).toBe('out-of-order@1 out-of-order@2');
       expect(breaches([...base, entryOf(7)], base)).toBe('out-of-order@8');
     });
 
-    it('accepts a new entry that says what a kept one says', () => {
+    it('accepts a new entry with the content of a kept one', () => {
       expect(breaches([...historyOf('h:sum a:end'), ...base.slice(3)], base)).toBe('');
       expect(breaches([...base, ...historyOf('a:end')], base)).toBe('');
     });
 
-    it('tells nothing of copies that cannot be told apart', () => {
+    it('reports nothing about copies that cannot be distinguished', () => {
       const alike = historyOf('h a:*s1,r1 t:r1 a:*s1,r1 t:r1 h:two');
       expect(breaches(copyOf(alike.slice(3)), alike)).toBe('');
     });
@@ -210,7 +210,7 @@ describe('findViolations', () => {
       expect(breaches(history, two)).toBe('');
     });
 
-    it('accepts objects that stand at several places of the base', () => {
+    it('accepts objects that occur several times in the base', () => {
       const [one] = historyOf('h:again');
       if (one === undefined) throw new Error();
       const many = Array.from({ length: 5 }, () => one);
@@ -218,7 +218,7 @@ describe('findViolations', () => {
       expect(breaches([...many, one], many)).toBe('out-of-order@5');
     });
 
-    it('reports that the newest human entry is gone', () => {
+    it('reports that the newest human entry was removed', () => {
       expect(breaches(base.slice(0, 4), base)).toBe('newest-human-lost@4');
       expect(breaches([human('sum'), ...base.slice(5)], base)).toBe('newest-human-lost@4');
     });
@@ -231,7 +231,7 @@ describe('findViolations', () => {
       );
     });
 
-    it('lets a summary replace an older summary, not what was asked', () => {
+    it('lets a summary replace an older summary, but not the last question', () => {
       const summed = [
         { ...human('sum'), metadata: { isSummary: true } },
         ...historyOf('a:r1 t:r1'),

@@ -1,4 +1,4 @@
-// What a compression that is planned without payloads foretells of the entries that it makes.
+// The tokens that a compression planned without payloads predicts for its new entries.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -30,12 +30,12 @@ function planOf(history: readonly IContent[], targetTokens: number): PlannedComp
   return plan;
 }
 
-/** What strategies see of a history. */
+/** The history that strategies see. */
 function curatedOf(history: readonly IContent[]): readonly IContent[] {
   return history.filter(({ speaker, blocks }) => speaker !== 'ai' || blocks.some(carriesContent));
 }
 
-/** What the strategy makes of a history where it runs: its counts are those of the worker. */
+/** What the strategy makes of a history here, with the counts of the worker. */
 async function compressHere(
   history: readonly IContent[],
   contextLimit: number,
@@ -51,7 +51,7 @@ async function compressHere(
 }
 
 describe('planResidentCompression', () => {
-  it('foretells the tokens of every entry whose results become lines', () => {
+  it('predicts the tokens of every entry whose results become lines', () => {
     let withMedia = 0;
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 80 }), fc.nat(20_000), (history, targetTokens) => {
@@ -70,7 +70,7 @@ describe('planResidentCompression', () => {
     expect(withMedia).toBeGreaterThan(sightings(100));
   });
 
-  it('plans what the strategy does, also around empty answers and results that are lines already', async () => {
+  it('plans the same as the strategy does, also with empty answers and results that are lines already', async () => {
     const expectSame = async (history: readonly IContent[], limit: number): Promise<IContent[]> => {
       const here = await compressHere(history, limit);
       const plan = planOf(history, TARGET_SHARE * 0.85 * limit);

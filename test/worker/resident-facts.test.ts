@@ -1,4 +1,4 @@
-// Facts of chosen entries, against those that are fed with the history that these make.
+// Facts of chosen entries, compared with new facts of the same history.
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -44,7 +44,7 @@ function listed(facts: ResidentFacts): unknown {
 }
 
 describe('ResidentFacts', () => {
-  it('are, for chosen entries, those of the history that they make, also once texts are cleared away', () => {
+  it('equal, for chosen entries, those of their history, also after texts were dropped', () => {
     const orders = fc.array(fc.nat(400), { maxLength: 80, size: 'max' });
     let digests = 0;
     let ownKeys = 0;
@@ -53,7 +53,7 @@ describe('ResidentFacts', () => {
         const entries = history.map(measured);
         const places = entries.length === 0 ? [] : order.map((place) => place % entries.length);
         const { index, facts } = fed(entries);
-        // Names that soon are nobody's.
+        // Names that soon are unused.
         for (let name = 0; name < 300; name += 1) {
           const parameters = { command: `${String(name)} ${String(history.length)}` };
           const blocks = [{ type: 'tool_call', id: 'x', name: 'run', parameters }] as const;

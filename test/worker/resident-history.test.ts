@@ -1,5 +1,5 @@
-// A resident history that is fed through the queue of its session, against the history itself: after
-// every delta its plans, its tokens and what it foretells are what the whole history would give.
+// A resident history that is fed through the queue of its session, compared with the history itself: after every delta its plans, tokens and predictions are
+// those of the whole history.
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -71,14 +71,14 @@ function note(kind: Seen, isSo: boolean): void {
   if (isSo) seen[kind] += 1;
 }
 
-/** As `toStrictEqual`, but cheap as long as it holds. */
+/** Like `toStrictEqual`, but cheap if the values are equal. */
 function expectEqual(actual: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(actual, expected)) expect(actual).toStrictEqual(expected);
 }
 
 const { drop, companion, pointer, excerpt, cut, shorten } = ACTION;
 
-/** Whether a row of a plan does one of these things, to any block or to this one. */
+/** Whether a row of a plan has one of these actions, for any block or for this one. */
 function hasRow(plan: DensityPlan, actions: readonly number[], entry = -1, block = -1): boolean {
   for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
     const isThere = entry === -1 || (row.entry === entry && row.block === block);
@@ -87,7 +87,7 @@ function hasRow(plan: DensityPlan, actions: readonly number[], entry = -1, block
   return false;
 }
 
-/** Whether an entry loses text by a plan, other than what is left to a count. */
+/** Whether an entry loses text by a plan, other than what is left to be counted. */
 function losesText(plan: DensityPlan, { blocks }: IContent, index: number): boolean {
   return blocks.some(
     (block, at) =>
@@ -96,7 +96,7 @@ function losesText(plan: DensityPlan, { blocks }: IContent, index: number): bool
   );
 }
 
-/** Whether a call leaves an entry that shares its reasoning with other calls, and with nothing else. */
+/** Whether a call is removed from an entry in which it shares reasoning with other calls, and with nothing else. */
 function sharesReasoning(plan: DensityPlan, { blocks }: IContent, index: number): boolean {
   const told = blocks
     .map((block, at) => ({ block, isDropped: hasRow(plan, [drop, companion], index, at) }))
@@ -119,7 +119,7 @@ function isAll(
   return group.length === told.filter(({ block }) => hasSubstance(block)).length;
 }
 
-/** Whether anything of the entry goes with one of its calls. */
+/** Whether a block of the entry is removed with one of its calls. */
 function bindsToOwnCall({ speaker, blocks }: IContent): boolean {
   return (
     speaker === 'ai' &&
@@ -168,7 +168,7 @@ function expectForetold(
       return;
     }
     const replacement = replacements.get(index);
-    // Nobody weighs an entry that goes as a whole.
+    // A completely removed entry is not weighed.
     if (replacement === undefined) return;
     const isShared = sharesReasoning(plan, entry, index);
     note('sharedReasoning', isShared);
@@ -248,7 +248,7 @@ function expectDelivery(
   }
 }
 
-/** Whether a list has responses of tools that still run, and whether calls share an id. */
+/** Whether a list has responses of running tools, and whether calls share an id. */
 function noteContents(entries: readonly IContent[]): void {
   const blocks = entries.flatMap((entry) => entry.blocks);
   note(
@@ -287,7 +287,7 @@ async function play(
   deliver();
   note('sessions', true);
   noteContents(session.history.getRawHistory());
-  // Nothing is left behind that would run after the session.
+  // Nothing may run after the session.
   await session.history.waitForTokenUpdates();
 }
 
@@ -326,21 +326,21 @@ function holds(
 const SMALL = { sessionsPerRun: 8, maxCommands: 14, maxPortion: 12 };
 
 describe('ResidentHistory', () => {
-  it('plans and counts as the whole history does, after every delta', async () => {
+  it('plans and counts the same as the whole history, after every delta', async () => {
     await holds(arbitraryHistory({ maxEntries: 80 }), countThirds, { ...SMALL, cases: 1_500 });
   });
 
-  it('does so for broken histories', async () => {
+  it('does the same for broken histories', async () => {
     await holds(arbitraryBrokenHistory(), countThirds, { ...SMALL, cases: 900 });
   });
 
-  it('does so when more comes in at once than a message may hold', async () => {
+  it('does the same when more is added at once than fits a message', async () => {
     const sizes = { sessionsPerRun: 1, maxCommands: 8, maxPortion: 700, cases: 60 };
     await holds(arbitraryHistory(), countThirds, sizes);
     expect(seen.continued).toBeGreaterThan(0);
   });
 
-  it('counts as the o200k encoding does', async () => {
+  it('counts the same as the o200k encoding', async () => {
     await holds(arbitraryHistory({ maxEntries: 40 }), countO200k, {
       ...SMALL,
       sessionsPerRun: 2,
@@ -352,9 +352,9 @@ describe('ResidentHistory', () => {
     await holds(arbitraryHistory({ maxEntries: 80 }), undefined, { ...SMALL, cases: 60 });
   });
 
-  it('was seen in every state that matters', () => {
+  it('was tested in every relevant state', () => {
     expect(seen.sessions).toBeGreaterThan(sightings(10_000));
-    // What is rare has to be there, and not often: some 100 times on average.
+    // Rare states must occur, but not often: some 100 times on average.
     const rare: Readonly<Record<string, number>> = {
       ...{ continued: 0, foretoldReasoning: 25, excerpts: 12, spent: 25 },
     };
@@ -363,7 +363,7 @@ describe('ResidentHistory', () => {
     }
   });
 
-  it('refuses a delta that does not follow', () => {
+  it('refuses a delta out of sequence', () => {
     const base = { revision: 0, length: 0 };
     const options = { agent: RESIDENT_AGENT, countsTokens: false };
     const delta = { before: base, after: base, steps: [] };
@@ -391,7 +391,7 @@ describe('ResidentHistory', () => {
     expect(() => opened().plan(elsewhere, settings)).toThrow(outOfStep);
   });
 
-  it('keeps nothing of what came in while an edit waits for the rest of it', async () => {
+  it('keeps nothing of new entries while an edit waits for the rest of it', async () => {
     const resident = new ResidentHistory(
       { agent: RESIDENT_AGENT, countsTokens: true },
       countThirds,
@@ -431,7 +431,7 @@ describe('ResidentHistory', () => {
     const { fill } = linedHistory;
     const pairs = edited + removed + after;
     const history = linedHistory.entries(pairs);
-    // Each edited entry keeps one of its results as it was, which comes in once more.
+    // Each edited entry keeps one of its results, which is sent once more.
     const replaced = Int32Array.from({ length: edited }, (_unused, at) => 2 * at + 1);
     const edits = [...replaced].map((at) => {
       const { speaker, blocks } = history[at]!;
@@ -442,7 +442,7 @@ describe('ResidentHistory', () => {
     const left = history
       .map((entry, at) => (at % 2 === 1 && edits[(at - 1) / 2]) || entry)
       .filter((_unused, at) => at < 2 * edited || at >= 2 * (edited + removed));
-    // The last result shows again what that of the entry before it does.
+    // The last result repeats the result of the entry before it.
     const last = linedHistory.entries(1, pairs)[0]!;
     const shown = fill(pairs - 1, 1);
     const news: IContent[] = [
@@ -483,9 +483,9 @@ describe('ResidentHistory', () => {
     const calls = Array.from({ length: unsent }, (_unused, at): ContentBlock => {
       return { type: 'tool_call', id: `c${sent + at}-0`, name: 'shell', parameters: {} };
     });
-    // Of the last calls first: of many calls at a time, those are known.
+    // In reverse order of the calls: of many calls at a time, the last ones are known.
     const results = calls.toReversed().map((_unused, at): IContent => {
-      // The first ones show again what the last ones before the answer do.
+      // The first results repeat the last ones before the answer.
       const shown = linedHistory.fill(at < 5 ? sent - 1 - at : sent + at, 0, lines);
       const entry = sent + unsent - 1 - at;
       return { speaker: 'tool', blocks: [response(entry, 0, `${shown}\nand more`)] };
@@ -503,7 +503,7 @@ describe('ResidentHistory', () => {
         steps: [{ kind: 'stage', contents, knownTokens }],
       });
     }
-    // What takes the place of the last ones before the answer says more, and shows these lines still.
+    // The replacements of the last results before the answer say more, and still show these lines.
     const replaced = Int32Array.from({ length: 5 }, (_unused, at) => 2 * (sent - 5 + at) + 1);
     for (const [at, entry] of replaced.entries()) {
       const shown = linedHistory.fill(sent - 5 + at, 0, lines);
@@ -534,7 +534,7 @@ function response(entry: number, block: number, result: string): ContentBlock {
   return { type: 'tool_response', callId: `c${entry}-${block}`, toolName: 'shell', result };
 }
 
-/** Calls by twos and their results, whose lines no others have. */
+/** Pairs of calls with their results, whose lines are all different. */
 const linedHistory = {
   fill(entry: number, block: number, length: number = 14): string {
     const lines = Array.from(

@@ -47,8 +47,8 @@ describe('runTask', () => {
   test.each([
     ['an unknown kind', { kind: 'dance' }],
     ['nothing', undefined],
-    ['contents that are none', { kind: 'count', contents: [null] }],
-    ['a history that is none', { kind: 'optimize', base: {}, history: 3, config: CONFIG }],
+    ['invalid contents', { kind: 'count', contents: [null] }],
+    ['an invalid history', { kind: 'optimize', base: {}, history: 3, config: CONFIG }],
   ])('replies with an error to %s', async (_name, request) => {
     expect(await runTask(malformed(request))).toEqual({
       ok: false,

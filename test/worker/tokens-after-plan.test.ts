@@ -1,4 +1,4 @@
-// What a worker foretells of an entry whose blocks are edited in several ways at once.
+// The tokens that a worker predicts for an entry whose blocks are edited in several ways at once.
 
 import { describe, expect, it } from 'vitest';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../src/shared/content.js';
@@ -38,7 +38,7 @@ function tokensOf(entry: number, blocks: readonly number[]): number {
 }
 
 describe('tokensAfterPlan', () => {
-  it('leaves out all that changes where a part of it is left to a count', () => {
+  it('omits every change if a part of it is left to be counted', () => {
     expect(after([1, 0, excerpt], [1, 2, pointer])).toEqual([1, tokensOf(1, [1]), 1]);
     expect(after([0, 0, shorten], [0, 1, drop], [1, 1, drop])).toEqual([
       ...[0, tokensOf(0, [2]), 1],

@@ -1,4 +1,4 @@
-// Entries that crossed as bytes, against the same ones cloned: what is counted of them and what an index finds.
+// Entries packed as bytes, compared with cloned ones: their counts, and what an index finds.
 
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
@@ -13,7 +13,7 @@ import type { MeasuredEntry } from '../../src/worker/resident-facts.js';
 import { countPacked, textOfBytes, unpackEntries } from '../../src/worker/unpack-entries.js';
 import { runs } from '../support/scale.js';
 
-/** Weighs a text by what it says, and by where in it that stands. */
+/** Weighs a text by its content and by the positions in it. */
 function weigh(text: string): number {
   let weight = 1;
   for (const character of text) weight = (weight * 31 + (character.codePointAt(0) ?? 0)) % 99_991;
@@ -40,7 +40,7 @@ const text = fc.oneof(
 );
 const optional = fc.option(text, { nil: undefined });
 const payload = fc.oneof(text, fc.jsonValue(), fc.constant(undefined));
-/** Entries that claim more are refused where they come in. */
+/** Higher claims are refused at ingestion. */
 const claim = fc.nat(8_388_608);
 const count = fc.option(claim, { nil: undefined });
 
@@ -84,13 +84,13 @@ function packed(contents: readonly IContent[]): PackedEntries {
   return made!;
 }
 
-/** The entries of what is packed, of which nothing is counted. */
+/** The packed entries, without counts. */
 function uncounted(from: PackedEntries): readonly MeasuredEntry[] {
   const knownTokens = new Int32Array(from.entries);
   return [...unpackEntries({ packed: from, knownTokens }, undefined)];
 }
 
-/** An entry without the words that nobody looks at. */
+/** An entry without the words that nobody reads. */
 function looked({ speaker, blocks, ...others }: IContent): unknown {
   const seen = blocks.map((made) => {
     const words = { text: 'text', code: 'code', thinking: 'thought' }[made.type as string];
@@ -101,7 +101,7 @@ function looked({ speaker, blocks, ...others }: IContent): unknown {
 }
 
 describe('unpackEntries', () => {
-  it('counts what is counted of a clone, and gives the index what that would look at', () => {
+  it('counts the same as for a clone, and gives the index the same input', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 6 }), (contents) => {
         const bytes = packed(contents);
@@ -119,7 +119,7 @@ describe('unpackEntries', () => {
     );
   });
 
-  it('counts nothing of an entry that is counted already, or is not to be', () => {
+  it('counts nothing of an entry that is counted already, or must not be counted', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 4 }), (contents) => {
         const parts = contents.map(postedPart);
@@ -144,7 +144,7 @@ describe('unpackEntries', () => {
 });
 
 describe('countPacked', () => {
-  it('counts what is counted where the entries arrive, of those that have no tokens yet', () => {
+  it('counts the same as the receiver would, for entries without tokens', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(entry, fc.boolean()), { maxLength: 6 }), (given) => {
         const isKnown = given.map(([, known]) => known);
@@ -154,7 +154,7 @@ describe('countPacked', () => {
         const counts = countPacked(made, knownTokens, countBytes);
         const there = [...unpackEntries(stage, countBytes)];
         expect([...counts.tokens]).toEqual(there.map(({ tokens }) => tokens));
-        // Whoever gets them counts nothing.
+        // The receiver counts nothing.
         expect([...unpackEntries({ ...stage, counts }, () => NaN)]).toEqual(there);
       }),
       { numRuns: runs(2_000) },
@@ -163,7 +163,7 @@ describe('countPacked', () => {
 });
 
 describe('packEntries', () => {
-  it('packs nothing of which bytes would say something else', () => {
+  it('packs nothing that bytes would change', () => {
     const call = { type: 'tool_response', callId: '1', toolName: 'x', result: '' } as const;
     for (const entries of [
       [humanText('half \uD83D')],
@@ -174,7 +174,7 @@ describe('packEntries', () => {
     expect(packed([humanText('whole \u{1F600}')]).entries).toBe(1);
   });
 
-  it('packs nothing that was changed since it was taken in, and goes on with what was not', () => {
+  it('packs nothing that was changed since it was added, and everything else', () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
     const call = { type: 'tool_call', id: '1', name: 'x', parameters: circle } as const;
@@ -183,7 +183,7 @@ describe('packEntries', () => {
     expect(uncounted(packed([humanText('b')]))).toMatchObject([{ content: humanText('b') }]);
   });
 
-  it('packs the same where no memory is shared between threads, for a copy', () => {
+  it('packs the same without shared memory, as a copy', () => {
     vi.stubGlobal('SharedArrayBuffer', undefined);
     try {
       const made = packEntries([humanText('first'), humanText('second')]);
@@ -202,9 +202,9 @@ describe('packEntries', () => {
     }
   });
 
-  it('packs what is larger than a buffer, beside what is packed before and after', () => {
+  it('packs what is larger than a buffer, between other entries', () => {
     const texts = ['x'.repeat(300), '\u20AC'.repeat(2 ** 20), 'y'.repeat(2 ** 21), 'z'];
-    // As many units as there is room for bytes, and more bytes than that.
+    // As many code units as the buffer has bytes, and more bytes than that.
     texts.push('\u20AC'.repeat(2 ** 19));
     const all = [...texts, ...texts].map((said) => packed([humanText('a'), humanText(said)]));
     all.forEach((made, at) => {
@@ -214,7 +214,7 @@ describe('packEntries', () => {
     });
   });
 
-  it('writes into memory that was given back, and into none that is read', () => {
+  it('writes into returned buffers, and into none that is being read', () => {
     const held = packed([humanText('held')]);
     const given = packed([humanText('given')]);
     releasePacked(given);
@@ -224,7 +224,7 @@ describe('packEntries', () => {
   });
 });
 
-/** As a call's parameters and results are read again; what is no JSON stays. */
+/** Parameters and results as parsed from their JSON; other values stay. */
 function throughJson(content: IContent): IContent {
   const blocks = content.blocks.map((made) => {
     if (made.type === 'tool_call') return { ...made, parameters: jsonOf(made.parameters) };

@@ -65,7 +65,7 @@ describe('ChatReader', () => {
     ]);
   });
 
-  it('gives a call whose id was used before an id of its own', async () => {
+  it('gives a call a new id if its id was used before', async () => {
     const ask = { role: 'assistant', tool_calls: [called('a', 'f', '')] };
     const answer = { role: 'tool', tool_call_id: 'a', content: 'x' };
     const { entries } = await readJson([ask, answer, ask, answer]);
@@ -77,7 +77,7 @@ describe('ChatReader', () => {
     ]);
   });
 
-  it('takes the user message after a call in XML as its answer', async () => {
+  it('takes the user message after a call in XML as its response', async () => {
     const text = 'Look:\n\n<function=bash>\n<parameter=command>ls</parameter>\n</function>';
     const { entries } = await readJson([
       system,
@@ -93,7 +93,7 @@ describe('ChatReader', () => {
     ]);
   });
 
-  it('marks what an editor says has failed', async () => {
+  it('marks what an editor reports as failed', async () => {
     const { entries } = await readJson([
       { role: 'assistant', tool_calls: [called('a', 'str_replace_editor', '{}')] },
       { role: 'tool', tool_call_id: 'a', content: 'OBSERVATION:\nERROR:\nNo such file.\n' },
@@ -122,7 +122,7 @@ describe('ChatReader', () => {
     ]);
   });
 
-  it('leaves out, with their places, what cannot be read', async () => {
+  it('omits what cannot be read, and reports where it was', async () => {
     const { entries, warnings } = await readJson([
       { role: 'user', content: 3 },
       { role: 'tool', tool_call_id: 'z', content: 'x' },
@@ -135,7 +135,7 @@ describe('ChatReader', () => {
       { place: '[0]', message: 'Content that is neither text nor a list was left out.' },
       { place: '[2]', message: 'A tool call without a name was left out.' },
       { place: '[4]', message: 'A message that is no object was left out.' },
-      // Its call might still have come.
+      // Its call could still have come later.
       { place: '[1]', message: 'A tool response that answers no open call (z) was left out.' },
       { message: 'messages of the unknown role "narrator" left out: 1' },
     ]);
@@ -163,9 +163,9 @@ describe('readXmlFunctionCall', () => {
 
   it.each([
     ['no call', 'plain text'],
-    ['a call that is talked about', 'Use <function=bash></function> like this.'],
+    ['a call that is quoted in prose', 'Use <function=bash></function> like this.'],
     ['two calls', '<function=a></function>\n<function=b></function>'],
-    ['a name that is none', '<function=a b></function>'],
+    ['an invalid name', '<function=a b></function>'],
   ])('finds no call in a text with %s', (_, text) => {
     expect(readXmlFunctionCall(text)).toBeUndefined();
   });

@@ -45,7 +45,7 @@ async function entriesOf(...records: object[]) {
 }
 
 describe('ClaudeCodeReader', () => {
-  it('joins the lines of one model message and their answers', async () => {
+  it('joins the lines of one model message and their results', async () => {
     const entries = await entriesOf(
       user('go'),
       model('m1', { type: 'thinking', thinking: 'hm', signature: 'sig' }),
@@ -69,7 +69,7 @@ describe('ClaudeCodeReader', () => {
     ]);
   });
 
-  it('puts an answer that arrived between two parts behind the whole message', async () => {
+  it('puts a result that arrived between two parts behind the whole message', async () => {
     const entries = await entriesOf(
       model('m1', use('a')),
       user([result('a')]),
@@ -79,12 +79,12 @@ describe('ClaudeCodeReader', () => {
     expect(entries).toEqual([calls('a', 'b'), answers('a', 'b')]);
   });
 
-  it('puts what a user said while a tool ran behind the answer', async () => {
+  it('puts what a user said while a tool ran behind the result', async () => {
     const entries = await entriesOf(model('m1', use('a')), user('faster'), user([result('a')]));
     expect(entries).toEqual([calls('a'), answers('a'), human('faster')]);
   });
 
-  it('keeps an answer that comes after the next model message where it was recorded', async () => {
+  it('keeps a result that comes after the next model message where it was recorded', async () => {
     const entries = await entriesOf(
       model('m1', use('a')),
       model('m2', { type: 'text', text: 'meanwhile' }),
@@ -100,7 +100,7 @@ describe('ClaudeCodeReader', () => {
     ]);
   });
 
-  it('makes two entries of the text and the answer of one user record', async () => {
+  it('makes two entries of the text and the result of one user record', async () => {
     const entries = await entriesOf(
       model('m1', use('a')),
       user([{ type: 'text', text: 'and now' }, result('a')]),
@@ -108,7 +108,7 @@ describe('ClaudeCodeReader', () => {
     expect(entries).toEqual([calls('a'), answers('a'), human('and now')]);
   });
 
-  it('reads a record that is repeated under its uuid once', async () => {
+  it('reads a record repeated under its uuid once', async () => {
     const repeated = user('go');
     expect(await entriesOf(repeated, repeated)).toEqual([human('go')]);
   });
@@ -123,7 +123,7 @@ describe('ClaudeCodeReader', () => {
     ]);
   });
 
-  it('joins the texts of an answer and keeps the structure of one with an image', async () => {
+  it('joins the texts of a result and keeps the structure of one with an image', async () => {
     const image = {
       type: 'image',
       source: { type: 'base64', media_type: 'image/png', data: 'AA' },
@@ -156,7 +156,7 @@ describe('ClaudeCodeReader', () => {
     ]);
   });
 
-  it('records when, by which model and at what cost', async () => {
+  it('records time, model and cost', async () => {
     const usage = { output_tokens: 9 };
     const { entries, workspaceRoot } = await readLines([
       user('go', { timestamp: '2026-01-01T00:00:00.000Z', cwd: '/repo', uuid: 'u', isMeta: true }),
@@ -192,7 +192,7 @@ describe('ClaudeCodeReader', () => {
     ]);
   });
 
-  it('leaves the records of subagents out of a main session, with their count', async () => {
+  it('omits the records of subagents from a main session, and counts them', async () => {
     const side = { isSidechain: true };
     const { entries, warnings } = await readLines([
       user('warm up', side),
@@ -208,7 +208,7 @@ describe('ClaudeCodeReader', () => {
     expect(bare(entries)).toEqual([human('sub')]);
   });
 
-  it('passes over bookkeeping, and tells of unknown record and block types once with a count', async () => {
+  it('skips bookkeeping, and reports unknown record and block types once with a count', async () => {
     const { entries, warnings } = await readLines([
       { type: 'file-history-snapshot', messageId: 'x' },
       { type: 'summary', leafUuid: 'x' },
@@ -224,7 +224,7 @@ describe('ClaudeCodeReader', () => {
     ]);
   });
 
-  it('leaves out, with their lines, what cannot be read', async () => {
+  it('omits what cannot be read, and reports its lines', async () => {
     const { entries, warnings } = await readLines(
       [
         null,
@@ -246,14 +246,14 @@ describe('ClaudeCodeReader', () => {
         message: 'A tool_use block of the assistant message is damaged and was left out.',
       },
       { line: 6, message: 'A tool_use block of the user message is damaged and was left out.' },
-      // It might still have come.
+      // Its call could still have come later.
       { line: 4, message: 'A tool response that answers no open call (nobody) was left out.' },
     ]);
   });
 });
 
-describe('a result that stands before its call', () => {
-  it('answers it, also when a part of another message stands between', async () => {
+describe('a result in front of its call', () => {
+  it('answers the call, also with a part of another message in between', async () => {
     const { entries, warnings } = await readLines([
       user([result('b')]),
       model('m', use('a')),
@@ -264,7 +264,7 @@ describe('a result that stands before its call', () => {
     expect(bare(entries)).toEqual([calls('a'), answers('a'), calls('b'), answers('b')]);
   });
 
-  it('is told when the call never comes, and when another one has answered it', async () => {
+  it('is reported when its call never comes, and when another result has answered the call', async () => {
     const { entries, warnings } = await readLines([
       user([result('b'), result('z')]),
       model('m', use('b')),
@@ -285,7 +285,7 @@ describe('attachment', () => {
     attachment: fields,
   });
 
-  it('is a message of the user when it was queued, and is counted otherwise', async () => {
+  it('is a message of the user if it was queued, and is only counted otherwise', async () => {
     const { entries, warnings } = await readLines([
       model('m', use('a')),
       attachment({ type: 'queued_command', prompt: 'stop that' }),
@@ -310,7 +310,7 @@ describe('attachment', () => {
 describe('a compaction of the agent', () => {
   const boundary = { type: 'system', subtype: 'compact_boundary', uuid: 'c', sessionId: 's' };
 
-  it('begins a context, once for its boundary and its summary', async () => {
+  it('starts a context, once for its boundary and its summary', async () => {
     const { entries, contextStarts } = await readLines([
       user('one'),
       model('m', use('a')),
@@ -323,7 +323,7 @@ describe('a compaction of the agent', () => {
     expect(entries[2]).toMatchObject({ ...human('what was'), metadata: { isSummary: true } });
   });
 
-  it('leaves out a result of a call from before, and begins nothing at the start', async () => {
+  it('omits a result whose call was before it, and starts no context at the beginning', async () => {
     const { entries, contextStarts, warnings } = await readLines([
       boundary,
       model('m', use('a')),
@@ -346,7 +346,7 @@ describe('a session of Claude Code that has branches', () => {
     { message: `messages that the session went back from, left out: ${count}` },
   ];
 
-  it('is read without what it went back from, and with all parallel calls', async () => {
+  it('is read without abandoned branches, and with all parallel calls', async () => {
     const { entries, warnings } = await readLines([
       under(null, '1', user('one')),
       under('1', '2', model('m', use('a'))),
@@ -378,7 +378,7 @@ describe('a session of Claude Code that has branches', () => {
     ]);
   });
 
-  it('ends with the newest message, not with the last one', async () => {
+  it('ends with the newest message, not with the last line', async () => {
     const at = (seconds: number) => ({ timestamp: new Date(seconds * 1_000).toISOString() });
     const { entries } = await readLines([
       under(null, '1', user('one'), at(1)),
@@ -389,7 +389,7 @@ describe('a session of Claude Code that has branches', () => {
     expect(bare(entries)).toEqual([human('one'), aiContent('two'), human('three')]);
   });
 
-  it('is read once if it was copied to be taken up again', async () => {
+  it('is read once if it was copied to be resumed', async () => {
     const first = [under(null, '1', user('one')), under('1', '2', say('two'))];
     const copied = [under(null, '3', user('one')), under('3', '4', say('two'))];
     const { entries, contextStarts, warnings } = await readLines([
@@ -401,7 +401,7 @@ describe('a session of Claude Code that has branches', () => {
     expect([contextStarts, warnings]).toEqual([[], LEFT(2)]);
   });
 
-  it('begins a context with another session in the same file', async () => {
+  it('starts a context at another session in the same file', async () => {
     const { entries, contextStarts, warnings } = await readLines([
       under(null, '1', user('one')),
       under(null, '2', user('two'), { sessionId: 'other' }),
@@ -413,7 +413,7 @@ describe('a session of Claude Code that has branches', () => {
     ]);
   });
 
-  it('is read whole where a record is missing, or records lead in a circle', async () => {
+  it('is read whole if a record is missing, or if records form a cycle', async () => {
     const { entries, warnings } = await readLines([
       under('3', '1', user('one')),
       under('1', '2', say('two')),
@@ -425,8 +425,8 @@ describe('a session of Claude Code that has branches', () => {
 
   it.each([
     ['a list', { preservedMessages: { anchorUuid: '7', uuids: ['3', '4', '5'] } }],
-    ['ends', { preservedSegment: { anchorUuid: '7', headUuid: '3', tailUuid: '5' } }],
-  ])('keeps what its compaction kept, told by %s', async (_, compactMetadata) => {
+    ['its ends', { preservedSegment: { anchorUuid: '7', headUuid: '3', tailUuid: '5' } }],
+  ])('keeps what its compaction kept, given by %s', async (_, compactMetadata) => {
     const subtype = 'compact_boundary';
     const { entries, contextStarts, warnings } = await readLines([
       under(null, '1', user('one')),

@@ -3,7 +3,7 @@ import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/sha
 import { readJson } from './reading.js';
 
 describe('readClineMessage', () => {
-  it('reads calls, outcomes and metadata, and keeps the content of an included file a part of its own', async () => {
+  it('reads calls, outcomes and metadata, and keeps the content of an included file as a separate part', async () => {
     const failed = '{"query":"edit:/a","result":"","error":"No match\\nat all","success":false}';
     const read = [{ query: '/a', result: 'code', success: true }];
     const { entries, format, warnings } = await readJson({

@@ -64,7 +64,7 @@ describe('CodexReader', () => {
     ]);
   });
 
-  it('marks a failed patch, told by its output or its event, and no failed command', async () => {
+  it('marks a failed patch by its output or its event, and no failed command', async () => {
     const entries = await entriesOf(
       patch('a'),
       patched('a', 'Exit code: 1\nOutput:\nno match'),
@@ -154,7 +154,7 @@ describe('CodexReader', () => {
     expect({ format, entries }).toEqual({ format: 'codex', entries: [human('go')] });
   });
 
-  it('leaves out reasoning that nothing follows, with the count', async () => {
+  it('omits reasoning that nothing follows, and counts it', async () => {
     const { entries, warnings } = await readLines([
       item({ type: 'reasoning', summary: [], encrypted_content: 'e' }),
       said('user', 'stop'),
@@ -163,7 +163,7 @@ describe('CodexReader', () => {
     expect(warnings).toEqual([{ message: 'model messages that hold only reasoning, left out: 1' }]);
   });
 
-  it('leaves out, with their lines, what cannot be read', async () => {
+  it('omits what cannot be read, and reports its lines', async () => {
     const { entries, warnings } = await readLines(
       [
         4,
@@ -194,7 +194,7 @@ describe('CodexReader', () => {
 });
 
 describe('a compaction of Codex', () => {
-  it('begins a context with the history that it was replaced by', async () => {
+  it('starts a context with the replacement history', async () => {
     const kept = [said('user', 'one'), said('user', 'in short')].map(({ payload }) => payload);
     const { entries, contextStarts } = await readLines([
       said('user', 'one'),
@@ -215,7 +215,7 @@ describe('a compaction of Codex', () => {
     ]);
   });
 
-  it('tells an answer that it kept from the one that follows', async () => {
+  it('keeps a message that it kept apart from the one that follows', async () => {
     const kept = [said('user', 'one'), said('assistant', 'two')].map(({ payload }) => payload);
     const { entries, warnings } = await readLines([
       said('user', 'one'),
@@ -255,7 +255,7 @@ describe('a session of Codex that went back', () => {
     [1, ['<environment_context>\n</environment_context>', 'one', '1', 'two']],
     [2, ['<environment_context>\n</environment_context>', 'one', '1']],
     [9, ['<environment_context>\n</environment_context>']],
-  ])('begins a context with what is before the last %i turns', async (turns, texts) => {
+  ])('starts a context with the history before the last %i turns', async (turns, texts) => {
     const { entries, contextStarts, warnings } = await readLines([
       ...SAID,
       back(turns),
@@ -279,7 +279,7 @@ describe('a session of Codex that went back', () => {
   });
 
   it.each([[0], ['x'], [undefined]])(
-    'leaves the history if it went back %s turns',
+    'keeps its history if it went back %s turns',
     async (turns) => {
       const { contextStarts } = await readLines([...SAID, back(turns), said('user', 'other')]);
       expect(contextStarts).toEqual([]);
@@ -312,11 +312,11 @@ describe('a list of items of the Responses API', () => {
     );
   });
 
-  it('is not what a list of messages alone is', async () => {
+  it('is not a bare list of messages', async () => {
     expect(await readJson([items[0], items[3]])).toMatchObject({ format: 'openai-chat' });
   });
 
-  it('does not keep records without a known one from being read as named', async () => {
+  it('reads records as the named format although none is of a known type', async () => {
     const { entries } = await readLines([{ id: 's' }, { instructions: '' }, items[0]], 'codex');
     expect(bare(entries)).toEqual(bare([humanText('go')]));
   });

@@ -6,7 +6,7 @@ const PNG = { type: 'media', mimeType: 'image/png', data: 'AA==', encoding: 'bas
 const LINK = { type: 'media', mimeType: 'image/*', data: 'https://host/a', encoding: 'url' };
 
 describe('mediaBlock', () => {
-  it('prefers data, and takes that of a URL', () => {
+  it('prefers data, and takes it from a URL', () => {
     expect(mediaBlock('image/png', 'AA==', 'https://host/a')).toEqual(PNG);
     expect(mediaBlock('image/*', undefined, 'data:image/png;base64,AA==')).toEqual(PNG);
     expect(mediaBlock('image/*', 3, 'https://host/a')).toEqual(LINK);
@@ -22,7 +22,7 @@ describe('pictures of all formats', () => {
     ['codex', [{ type: 'input_image', image_url: url }]],
     ['openai-chat', [{ type: 'image_url', image_url: { url } }]],
     ['cline', [{ type: 'image', source: { data: 'AA==', media_type: 'image/png' } }]],
-  ] as const)('are blocks of their own: %s', async (format, content) => {
+  ] as const)('become blocks: %s', async (format, content) => {
     const { entries } =
       format === 'codex'
         ? await readLines([{ type: 'message', ...user(content) }], format)

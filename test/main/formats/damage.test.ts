@@ -66,7 +66,7 @@ function pathsOf(value: unknown, path: Path = []): Path[] {
   return [path, ...Object.entries(value).flatMap(([key, field]) => pathsOf(field, [...path, key]))];
 }
 
-/** A copy of `value` in which `replacement` stands at `path`, or nothing when it is undefined. */
+/** A copy of `value` with `replacement` at `path`, or without that place when `replacement` is undefined. */
 function replaced(value: unknown, path: Path, replacement: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return replacement;
@@ -86,7 +86,7 @@ const hostile: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 describe('streamTranscript', () => {
-  it('survives records that are lost, repeated and out of order', async () => {
+  it('survives lost, repeated and reordered records', async () => {
     await fc.assert(
       fc.asyncProperty(
         session.chain(([format, records]) =>

@@ -68,7 +68,7 @@ describe('GEMINI_CLI', () => {
     ]);
   });
 
-  it('keeps each part of a user record a block of its own', async () => {
+  it('keeps each part of a user record as a block', async () => {
     const { entries } = await readJson(
       chat({
         type: 'user',
@@ -100,7 +100,7 @@ describe('GEMINI_CLI', () => {
     ]);
   });
 
-  it('reads calls, thoughts and results in content too, and none of them twice', async () => {
+  it('reads calls, thoughts and results in content too, but none of them twice', async () => {
     const answers = ['a', 'b'].map((id) => ({
       functionResponse: { id, name: 'n', response: { output: `of ${id}` } },
     }));
@@ -114,7 +114,7 @@ describe('GEMINI_CLI', () => {
             { functionCall: { id: 'c', name: 'n', args: {} } },
           ],
           thoughts: [{ subject: 'hm' }],
-          // Results that were shortened stand with each of the parallel calls.
+          // Shortened results are repeated in each of the parallel calls.
           toolCalls: ['a', 'b'].map((id) => ({
             ...{ id, name: 'n', args: {}, status: 'success', result: answers },
           })),
@@ -142,7 +142,7 @@ describe('GEMINI_CLI', () => {
     ]);
   });
 
-  it('passes over notices and tells what it left out', async () => {
+  it('skips notices and reports what it omitted', async () => {
     const { entries, warnings } = await readJson(
       chat(
         { type: 'user', content: 'go' },
@@ -189,7 +189,7 @@ describe('a list of Content', () => {
     ['alone', contents],
     ['as the history of a checkpoint', { history: contents }],
     ['as the contents of a request', { contents }],
-  ])('is read as what it is: %s', async (_, document) => {
+  ])('is detected and read: %s', async (_, document) => {
     const { format, entries, warnings } = await readJson(document);
     expect([format, warnings]).toEqual(['gemini-cli', []]);
     expect(bare(entries)).toEqual([
@@ -226,7 +226,7 @@ describe('a log of Gemini CLI', () => {
     entries.map(({ blocks: [block] }) => (block?.type === 'text' ? block.text : block?.type));
 
   it.each([undefined, 'gemini-cli' as const])(
-    'is read with what was added to a message later, format %s',
+    'is read with later additions to a message, format %s',
     async (format) => {
       const records = [
         HEADER,
@@ -249,7 +249,7 @@ describe('a log of Gemini CLI', () => {
     },
   );
 
-  it('is read without what the session went back from', async () => {
+  it('is read without the turns that the session went back over', async () => {
     const { entries, warnings } = await readLines([
       HEADER,
       said('1', 'user', 'one'),
@@ -267,7 +267,7 @@ describe('a log of Gemini CLI', () => {
     expect(nothing.entries).toEqual([]);
   });
 
-  it('begins a context with a list that lacks an answer', async () => {
+  it('starts a context at a list that lacks a message', async () => {
     const messages = [said('6', 'user', 'in short'), said('4', 'gemini', 'four')];
     const { entries, contextStarts } = await readLines([
       HEADER,
@@ -277,7 +277,7 @@ describe('a log of Gemini CLI', () => {
       said('4', 'gemini', 'four'),
       { $set: { messages } },
       said('7', 'gemini', 'seven'),
-      // Taken up again: the same, in another shape.
+      // Resumed: the same content in another shape.
       {
         $set: { messages: [...messages, said('7', 'gemini', 'SEVEN'), said('8', 'user', 'eight')] },
       },
@@ -290,7 +290,7 @@ describe('a log of Gemini CLI', () => {
     expect(isKept).toEqual([...Array<boolean>(5).fill(false), true, true, false, false]);
   });
 
-  it('is told from a chat on one line, and read after a header that is cut off', async () => {
+  it('is distinguished from a chat on one line, and read after a header that is cut off', async () => {
     const document = { ...chat(said('1', 'user', 'one')) };
     const reading = await readChunks([`${JSON.stringify(document)}\n`], 'gemini-cli');
     expect(texts(reading.entries)).toEqual(['one']);

@@ -30,7 +30,7 @@ describe('jsonErrorOffset', () => {
     );
   });
 
-  it('finds the end of JSON that was cut off, where a value can go on', () => {
+  it('finds the end of truncated JSON, where a value could continue', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.boolean())), fc.nat(), (value, seed) => {
         const text = JSON.stringify(value);

@@ -29,7 +29,7 @@ describe('readJsonLines', () => {
     ]);
   });
 
-  it('tells of a damaged line and goes on', async () => {
+  it('reports a damaged line and goes on', async () => {
     const lines = await linesOf(['{"a":1}\n{"a":\n{"a":2}\n{"to']);
     expect(valuesOf(lines)).toEqual([{ a: 1 }, { a: 2 }]);
     expect(damagedAt(lines)).toEqual([2, 4]);
@@ -49,13 +49,13 @@ describe('readJsonLines', () => {
     expect(damagedAt(lines)).toEqual([1]);
   });
 
-  it('recovers the record before a torn one', async () => {
+  it('recovers the record in front of a torn one', async () => {
     const lines = await linesOf(['{"a":1}{"b":']);
     expect(valuesOf(lines)).toEqual([{ a: 1 }]);
     expect(damagedAt(lines)).toEqual([1]);
   });
 
-  it('reads behind NUL bytes and tells of them', async () => {
+  it('reads behind NUL bytes and reports them', async () => {
     expect(await linesOf(['\0\0{"a":1}\n\0\n'])).toEqual([
       { line: 1, damage: '2 NUL bytes were left out.' },
       { line: 1, value: { a: 1 } },
@@ -63,7 +63,7 @@ describe('readJsonLines', () => {
     ]);
   });
 
-  it('leaves out a line that is too long, without keeping it', async () => {
+  it('omits a line that is too long, without keeping it', async () => {
     expect(await linesOf(['"123', '456', '789"\n1\n'], 8)).toEqual([
       { line: 1, damage: 'The line is too long to be read and was left out.' },
       { line: 2, value: 1 },
@@ -78,7 +78,7 @@ describe('readJsonLines', () => {
 });
 
 describe('LineSplitter', () => {
-  it('gives back the last line, which nothing ended', () => {
+  it('returns a last line without a line break', () => {
     const splitter = new LineSplitter();
     expect([splitter.push('a\nb'), splitter.push('c'), splitter.end()]).toEqual([['a'], [], 'bc']);
   });

@@ -1,4 +1,4 @@
-// What calls of agents without a preset are taken for, by the tool's name and the call's parameters.
+// The use that calls of agents without a preset are assumed to have, by the tool's name and the call's parameters.
 
 import { expect, it } from 'vitest';
 import { KNOWN_TOOL_CATALOG } from '../../../src/main/formats/known-tools.js';
@@ -142,13 +142,13 @@ it.each<[agent: string, tool: string, parameters: object, expected: object]>([
 });
 
 it.each(['constructor', '__proto__', 'mcp__constructor', '_'.repeat(100_000)])(
-  'takes %.20s for the name of no tool',
+  'finds no known tool for the name %.20s',
   (tool) => {
     expect(usesOf(KNOWN_TOOL_CATALOG, tool)).toEqual([]);
   },
 );
 
-it('leaves the names of tools behind a server to catalogs that say so', () => {
+it('knows tools of servers only from catalogs that name them', () => {
   expect(usesOf(DEFAULT_TOOL_CATALOG, 'mcp__files__read_file')).toEqual([]);
   expect(usesOf(undefined, 'read_file')).toBe(DEFAULT_TOOL_CATALOG['read_file']);
 });

@@ -31,7 +31,7 @@ const trajectory = (record: object) => ({
   messages: [record],
 });
 
-/** A session with one message that holds a text and something that is not read. */
+/** A session with one message that has a text and a part that is not read. */
 const SESSIONS: readonly (readonly [TranscriptFormat, unknown, warning: string])[] = [
   ['claude-code', [ofClaude([TEXT, UNKNOWN])], UNKNOWN_PART.replace('parts', 'blocks')],
   ['cline', message('assistant', [TEXT, UNKNOWN]), UNKNOWN_PART.replace('parts', 'blocks')],
@@ -67,7 +67,7 @@ const SESSIONS: readonly (readonly [TranscriptFormat, unknown, warning: string])
 ];
 
 describe('a part that is not read', () => {
-  it.each(SESSIONS)('is told of, and the rest of the message is read: %s %j', async (...given) => {
+  it.each(SESSIONS)('is reported, and the rest of the message is read: %s %j', async (...given) => {
     const [format, session, warning] = given;
     const isLines = format === 'claude-code' || format === 'codex' || format === 'pi';
     const hasList = 'messages' in Object(session) || 'history' in Object(session);
@@ -80,7 +80,7 @@ describe('a part that is not read', () => {
     expect(warnings.map((each) => each.message)).toEqual([warning]);
   });
 
-  it('is told of in reasoning, whose texts are read', async () => {
+  it('is reported in reasoning, whose texts are read', async () => {
     const summary = [{ type: 'summary_text', text: 'Hm.' }, UNKNOWN];
     const { entries, warnings } = await readLines(
       [ofCodex({ type: 'reasoning', summary }), says([TEXT])],

@@ -18,7 +18,7 @@ const HEADER = {
 
 let count = 0;
 
-/** An entry after the one that was made last, or after another one. */
+/** An entry whose parent is the entry made last, or `parentId`. */
 function entry(type: string, fields: object, parentId?: string): { readonly id: string } {
   const before = count === 0 ? null : `e${count}`;
   count += 1;
@@ -68,7 +68,7 @@ const called = (id: string) =>
   ]);
 
 describe('PI', () => {
-  it('reads messages, calls and results, and where the agent worked', async () => {
+  it("reads messages, calls and results, and the agent's directory", async () => {
     const { format, workspaceRoot, entries, warnings } = await readLines(
       session(() => [
         entry('model_change', { provider: 'p', modelId: 'm' }),
@@ -93,7 +93,7 @@ describe('PI', () => {
     });
   });
 
-  it('begins a context with the summary and what is kept', async () => {
+  it('starts a context with the summary and what is kept', async () => {
     const { entries, contextStarts, warnings } = await readLines(
       session(() => {
         const first = [say('user', 'one'), call('a'), answer('a')];
@@ -118,7 +118,7 @@ describe('PI', () => {
     ]);
   });
 
-  it('leaves out what the session went back from', async () => {
+  it('omits the branch that the session went back from', async () => {
     const { entries, warnings } = await readLines(
       session(() => {
         const root = say('user', 'one');
@@ -158,7 +158,7 @@ describe('PI', () => {
     expect(warnings).toEqual([{ message: 'records of the unknown type "invented" left out: 1' }]);
   });
 
-  it('keeps of a session without ids what its compaction kept', async () => {
+  it('keeps what the compaction of a session without ids kept', async () => {
     const records = session(() => [
       say('user', 'one'),
       say('user', 'two'),
@@ -172,7 +172,7 @@ describe('PI', () => {
     );
   });
 
-  it('reads a session whose entries lead in a circle', async () => {
+  it('reads a session whose entries form a cycle', async () => {
     const { entries } = await readLines(
       session(() => [say('user', 'one', 'e2'), say('assistant', 'two', 'e1')]),
     );
@@ -180,8 +180,8 @@ describe('PI', () => {
   });
 });
 
-describe('what pi says in the name of the user', () => {
-  it('is read as the model was sent it, and marked', async () => {
+describe('text that pi adds in the name of the user', () => {
+  it('is read as it was sent to the model, and marked', async () => {
     const message = (fields: object) => entry('message', { message: fields });
     const { entries, warnings } = await readLines(
       session(() => [

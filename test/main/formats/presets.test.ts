@@ -14,7 +14,7 @@ async function supersededReads(file: string): Promise<number> {
     ...DEFAULT_DENSITY_CONFIG,
     ...preset,
     workspaceRoot: workspaceRoot ?? '/',
-    // Else the working set decides what an edit leaves of them.
+    // Otherwise the working set decides what an edit leaves of them.
     partialWritesSupersede: true,
   };
   return optimize(entries, config).metadata.readWritePairsPruned;

@@ -34,7 +34,7 @@ async function failure(reading: Promise<unknown>): Promise<CtxfoldError> {
 }
 
 describe('readTranscript', () => {
-  it('returns format, workspace root, entries, warnings and preset, whatever the file is called', async () => {
+  it('returns format, workspace root, entries, warnings and preset, whatever the name of the file', async () => {
     const text = `${JSON.stringify({ ...USER, cwd: '/repo' })}\n{"torn`;
     expect(await readTranscript(await file('notes.md', text))).toEqual({
       format: 'claude-code',
@@ -45,7 +45,7 @@ describe('readTranscript', () => {
     });
   });
 
-  it('reads chunks as it reads a file, and tells how far it has come', async () => {
+  it('reads chunks like a file, and reports its progress', async () => {
     const text = LINE.repeat(3_000);
     const name = await file('long.jsonl', text);
     const told: number[] = [];
@@ -72,7 +72,7 @@ describe('readTranscript', () => {
     });
   });
 
-  it('refuses a binary file that has brackets at the begin of lines', async () => {
+  it('refuses a binary file with brackets at the start of lines', async () => {
     const lines = Array.from({ length: 3_000 }, (_, at) => [10, at % 2 ? 0x7b : 0x5b, 0x80, 1]);
     const binary = await file('large.bin', Uint8Array.from(lines.flat()));
     expect(await failure(readTranscript(binary))).toMatchObject({
@@ -82,8 +82,8 @@ describe('readTranscript', () => {
   });
 
   it.each([
-    ['lines that are no JSON', `${'One of many words. '.repeat(10)}\n`, 51],
-    ['a line without end', 'x'.repeat(2 ** 24), 18],
+    ['lines that are not JSON', `${'One of many words. '.repeat(10)}\n`, 51],
+    ['an endless line', 'x'.repeat(2 ** 24), 18],
   ])('does not read %s to the end', async (_, piece, atMost) => {
     let pieces = 0;
     async function* endless(): AsyncGenerator<string> {
@@ -93,7 +93,7 @@ describe('readTranscript', () => {
     expect(pieces).toBeLessThanOrEqual(atMost);
   });
 
-  it('tells where a damaged document stops being JSON', async () => {
+  it('reports where a damaged document stops being JSON', async () => {
     const damaged = await file('a.json', '{\n  "messages": [ { "role": "user" ] }');
     expect(await failure(readTranscript(damaged))).toMatchObject({
       code: 'UNREADABLE_TRANSCRIPT',
@@ -109,16 +109,16 @@ describe('readTranscript', () => {
   it.each([
     ['text', 'Just some notes.'],
     ['an empty file', ''],
-    ['a document of another kind', '{"a":1}'],
-    ['records of another kind', '{"a":1}\n{"b":2}\n'],
+    ['an unknown kind of document', '{"a":1}'],
+    ['unknown records', '{"a":1}\n{"b":2}\n'],
     ['a number', '[1]'],
-  ])('names the known formats when it meets %s', async (_, text) => {
+  ])('names the known formats when given %s', async (_, text) => {
     const error = await failure(readChunks([text]));
     expect(error.code).toBe('UNKNOWN_FORMAT');
     for (const format of TRANSCRIPT_FORMATS) expect(error.message).toContain(format);
   });
 
-  it('refuses a format that it does not know', async () => {
+  it('refuses an unknown format', async () => {
     const format = 'aider' as TranscriptFormat;
     expect(await failure(readLines([USER], format))).toMatchObject({ code: 'UNKNOWN_FORMAT' });
   });
@@ -170,22 +170,25 @@ describe('streamTranscript', () => {
     ['UTF-8', (text: string) => Buffer.from(text)],
     ['UTF-16, as PowerShell redirects it', (text: string) => Buffer.from(text, 'utf16le')],
     ['UTF-16 of the other order', (text: string) => Buffer.from(text, 'utf16le').swap16()],
-  ])('takes bytes cut anywhere, a byte order mark or none, and CRLF: %s', async (_, encoded) => {
-    const record = { ...USER, message: { role: 'user', content: 'größer 😀' } };
-    for (const mark of ['\uFEFF', '']) {
-      const bytes = encoded(`${mark}${JSON.stringify(record)}\r\n`);
-      const { entries, warnings } = await readChunks(
-        Array.from(bytes, (byte) => Uint8Array.of(byte)),
-      );
-      expect(bare(entries)).toEqual([humanText('größer 😀')]);
-      expect(warnings).toEqual([]);
-    }
-  });
+  ])(
+    'reads bytes cut anywhere, with or without a byte order mark, and CRLF: %s',
+    async (_, encoded) => {
+      const record = { ...USER, message: { role: 'user', content: 'größer 😀' } };
+      for (const mark of ['\uFEFF', '']) {
+        const bytes = encoded(`${mark}${JSON.stringify(record)}\r\n`);
+        const { entries, warnings } = await readChunks(
+          Array.from(bytes, (byte) => Uint8Array.of(byte)),
+        );
+        expect(bare(entries)).toEqual([humanText('größer 😀')]);
+        expect(warnings).toEqual([]);
+      }
+    },
+  );
 
   it.each([
     ['gzip', [0x1f, 0x8b, 8, 0, 0]],
     ['zstd', [0x28, 0xb5, 0x2f, 0xfd, 4]],
-  ])('says of a compressed file how it is compressed: %s', async (name, bytes) => {
+  ])('reports how a compressed file is compressed: %s', async (name, bytes) => {
     expect(await failure(readChunks([Uint8Array.from(bytes)]))).toMatchObject({
       code: 'UNREADABLE_TRANSCRIPT',
       message: `The transcript is compressed with ${name}; decompress it first.`,
@@ -197,7 +200,7 @@ describe('streamTranscript', () => {
     expect(format).toBe('claude-code');
   });
 
-  it('lets a named format override what the content looks like', async () => {
+  it('prefers a named format over the detected one', async () => {
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'go' }] }];
     expect(await readJson(messages, 'cline')).toMatchObject({
       format: 'cline',
@@ -209,7 +212,7 @@ describe('streamTranscript', () => {
     });
   });
 
-  it('replaces lone surrogates everywhere and tells how many', async () => {
+  it('replaces lone surrogates everywhere and reports their number', async () => {
     const text =
       '{"type":"user","uuid":"u","message":{"content":"a\\ud83d b\\ude00 \\ud83d\\ude00"}}\n';
     const { entries, warnings } = await readChunks([text]);
@@ -231,7 +234,7 @@ describe('streamTranscript', () => {
     expect(warnings).toEqual([{ message: 'values nested deeper than 256 levels cut off: 1' }]);
   });
 
-  it('hands out entries before it has read the end', async () => {
+  it('yields entries before it has read to the end', async () => {
     let isDone = false;
     async function* source(): AsyncGenerator<string> {
       await Promise.resolve();
@@ -246,7 +249,7 @@ describe('streamTranscript', () => {
     expect(isDone).toBe(false);
   });
 
-  it('tells a source that fails as unreadable', async () => {
+  it('reports a failing source as unreadable', async () => {
     const cause = new Error('disk');
     async function* source(): AsyncGenerator<string> {
       await Promise.resolve();

@@ -1,4 +1,4 @@
-// Reads transcripts given as text or records, and checks by itself that a history pairs its calls.
+// Reads transcripts given as text or records, and checks that each history pairs its calls.
 
 import type { IContent } from '../../../src/shared/content.js';
 import { streamTranscript } from '../../../src/main/formats/read-transcript.js';
@@ -57,7 +57,7 @@ export function bare(entries: readonly IContent[]): readonly IContent[] {
   return entries.map(({ speaker, blocks }) => ({ speaker, blocks }));
 }
 
-/** What is wrong with a history's calls and responses; empty when each response follows its own call. */
+/** Violations of the pairing of calls and responses in a history; empty when each response follows its call. */
 export function pairingFaults(entries: readonly IContent[]): readonly string[] {
   const faults: string[] = [];
   const open = new Set<string>();

@@ -104,7 +104,7 @@ describe('MINI_SWE_AGENT', () => {
   });
   const bash = (command: string) => `\`\`\`bash\n${command}\n\`\`\``;
 
-  it('takes the user message after one bash block as its answer', async () => {
+  it('takes the user message after one bash block as its response', async () => {
     const response = { id: 'g', model: 'm', created: 2, usage: { total_tokens: 1 } };
     const { entries, format, workspaceRoot } = await readJson(
       document(

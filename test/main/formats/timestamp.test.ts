@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asTimestamp } from '../../../src/main/formats/timestamp.js';
 
 describe('asTimestamp', () => {
-  it('takes dates and milliseconds, nothing else', () => {
+  it('accepts dates and milliseconds only', () => {
     expect(['1970-01-01T00:00:01Z', 5, 'soon', NaN, null].map(asTimestamp)).toEqual([
       1000,
       5,

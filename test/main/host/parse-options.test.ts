@@ -1,4 +1,4 @@
-// Options are checked by zod, whose messages are set for the whole process: that setting is the host's.
+// Options are checked by zod, whose messages are configured for the whole process: that configuration belongs to the host.
 
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -21,17 +21,17 @@ describe('an unknown option', () => {
     ['threshold', "did you mean 'compression.threshold' of `settings`?"],
     ['shrink', "did you mean 'compression.density.shrink' of `settings`?"],
     ['edits', "did you mean 'edits' of createSession or of an adapter?"],
-  ])('of a compactor is told its place: %s', (name, suggestion) => {
+  ])('of a compactor is reported with its place: %s', (name, suggestion) => {
     expect(() => createCompactor({ [name]: 1 })).toThrow(`By "${name}", ${suggestion}`);
   });
 
-  it('of a compactor is told the known ones if it resembles none', () => {
+  it('of a compactor is reported with the known ones if it resembles none', () => {
     expect(() => createCompactor({ modelName: 'a' } as object)).toThrow(
       /"modelName"\nKnown are .*contextLimit, /,
     );
   });
 
-  it('of a price in a list is told its name', () => {
+  it('of a price in a list is reported with its name', () => {
     const price = { input: 1, cacheRead: 0.1, cacheWrite: 1, lifetimes: [{ ttlms: 1 }] };
     expect(() => createCompactor({ prices: { mine: price as never } })).toThrow(
       `By "ttlms", did you mean 'ttlMs'?`,
@@ -42,7 +42,7 @@ describe('an unknown option', () => {
     ['edit', "did you mean 'edits'?"],
     ['shrink', "did you mean 'shrink' of `density`?"],
     ['strategy', "did you mean 'compression.strategy' of the `settings` of createCompactor?"],
-  ])('of a session or an adapter is told its place: %s', async (name, suggestion) => {
+  ])('of a session or an adapter is reported with its place: %s', async (name, suggestion) => {
     await using compactor = createCompactor();
     const message = `"${name}" (${suggestion})`;
     await expect(compactor.createSession({ [name]: 1 })).rejects.toThrow(message);
@@ -58,14 +58,14 @@ describe('an unknown option', () => {
 });
 
 describe('messages of zod', () => {
-  it('are in English in a host that speaks another language', () => {
+  it('are in English in a host that uses another language', () => {
     config({ localeError: () => 'ungültig' });
 
     expect(() => createCompactor({ contextLimit: 0.5 })).toThrow(/expected a whole number/);
     expect(() => createCompactor({ threads: 0 })).toThrow(/expected number to be >=1/);
   });
 
-  it('are left to the host when the package is loaded', () => {
+  it('are not changed for the host when the package is loaded', () => {
     const program = `
       await import(${JSON.stringify(pathToFileURL(resolve('dist/index.js')).href)});
       console.log(JSON.stringify(globalThis.__zod_globalConfig));`;

@@ -1,4 +1,4 @@
-// Listeners that go wrong are reported and stop nobody.
+// Listeners that fail are reported and do not stop the others.
 
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -57,7 +57,7 @@ describe('SafeEmitter', () => {
     expect(error).toHaveBeenCalledExactlyOnceWith("a listener of 'told' failed", { error: thrown });
   });
 
-  it('reports what a listener rejects with', async () => {
+  it('reports a rejection of a listener', async () => {
     const { teller, error } = openTeller();
     const rejecting: () => unknown = () => Promise.reject(new Error('later'));
     teller.on('told', rejecting);
@@ -68,7 +68,7 @@ describe('SafeEmitter', () => {
 
   it('reports a rejection where Promise is replaced, as zone.js does', async () => {
     const { teller, error } = openTeller();
-    // An async function returns a promise of the engine, whatever the global is.
+    // An async function returns a native promise, whatever the global is.
     const rejecting: () => unknown = async () => {
       await nextImmediate();
       throw new Error('later');
@@ -82,7 +82,7 @@ describe('SafeEmitter', () => {
     expect(error).toHaveBeenCalledOnce();
   });
 
-  it('is not confused by listeners that come and go meanwhile', () => {
+  it('tolerates listeners that are added and removed meanwhile', () => {
     const { teller } = openTeller();
     const late = vi.fn();
     const gone = vi.fn();

@@ -1,4 +1,4 @@
-// Whether a cache ages while the machine sleeps, and however its time is set.
+// A cache ages while the machine sleeps, and however the machine's time is set.
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
@@ -18,7 +18,7 @@ function machine(): { awake: (ms: number) => void; asleep: (ms: number) => void 
 }
 
 describe('sessionClock', () => {
-  it('goes on while the machine sleeps, and never back', () => {
+  it('keeps running while the machine sleeps, and never runs backwards', () => {
     const { awake, asleep } = machine();
     const now = sessionClock();
     awake(10);
@@ -28,7 +28,7 @@ describe('sessionClock', () => {
     asleep(-60 * MINUTE);
     awake(5);
     expect(now()).toBe(15 + MINUTE);
-    // Small corrections of the time do not add up.
+    // Small corrections of the time do not accumulate.
     for (let turns = 0; turns < 100; turns += 1) {
       asleep(turns % 2 === 0 ? 900 : -900);
       now();
@@ -36,7 +36,7 @@ describe('sessionClock', () => {
     expect(now()).toBe(15 + MINUTE);
   });
 
-  it('is the one of sessions: what was cached before a sleep is not read after it', async () => {
+  it('is the clock of sessions: a cache is not assumed to outlive a sleep', async () => {
     const { awake, asleep } = machine();
     const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
     onTestFinished(() => compactor.close());

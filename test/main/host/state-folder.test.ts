@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { userStateFolder } from '../../../src/main/host/state-folder.js';
 
 describe('userStateFolder', () => {
-  it('is in the folder that the system names, if it names one by a whole path', () => {
+  it('is in the folder that the system names, if its path is absolute', () => {
     const own = join(homedir(), '.local/state/ctxfold');
     expect(userStateFolder({ XDG_STATE_HOME: '/state' }, 'linux')).toBe('/state/ctxfold');
     expect(userStateFolder({ LOCALAPPDATA: '/local' }, 'win32')).toBe('/local/ctxfold');

@@ -1,4 +1,4 @@
-// The worker's side of a job, over stores that hosts write themselves.
+// The worker's side of a job, with stores that hosts write themselves.
 
 import { hash } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -9,7 +9,7 @@ import type { Summarizer, SummarizerResponse } from '../../../src/main/summarize
 const REQUEST = JSON.stringify({ system: 'summarize', prompt: 'what was said' });
 const JOB = { data: { key: 'job', hash: hash('sha256', REQUEST) } };
 
-/** A store as one would write it in JavaScript: of a map, which answers `undefined` for what it does not have. */
+/** A store as in plain JavaScript: a map, which returns `undefined` for unknown keys. */
 function storeOf(texts: Map<string, string>): StateStore & Required<Pick<StateStore, 'get'>> {
   return {
     load: () => Promise.resolve(null),
@@ -22,7 +22,7 @@ function storeOf(texts: Map<string, string>): StateStore & Required<Pick<StateSt
   };
 }
 
-/** One that answers when it is told to. */
+/** A model that answers when the test says so. */
 function patientModel() {
   const asked: AbortSignal[] = [];
   let answer: (response: SummarizerResponse) => void = () => undefined;
@@ -41,12 +41,12 @@ function patientModel() {
 afterEach(() => void vi.useRealTimers());
 
 describe('summaryProcessor', () => {
-  it('asks the model where a store answers undefined for what it does not have', async () => {
+  it('asks the model if a store returns undefined for unknown keys', async () => {
     vi.useFakeTimers();
     const texts = new Map([[`job ${JOB.data.hash}`, REQUEST]]);
     const { model, asked, answer } = patientModel();
     const done = summaryProcessor(model, { store: storeOf(texts) })(JOB);
-    // It looks whether the job was called off.
+    // It polls whether the job was cancelled.
     await vi.advanceTimersByTimeAsync(3_500);
     expect(asked.map(({ aborted }) => aborted)).toEqual([false]);
     answer();
@@ -57,19 +57,22 @@ describe('summaryProcessor', () => {
   });
 
   it.each([
-    ['is tried again', { attemptsMade: 1, opts: { attempts: 3 } }, true],
+    ['will be retried', { attemptsMade: 1, opts: { attempts: 3 } }, true],
     ['was the last attempt', { attemptsMade: 2, opts: { attempts: 3 } }, false],
-    ['is of a queue that tries once', { attemptsMade: 0, opts: {} }, false],
+    ['is of a queue that does not retry', { attemptsMade: 0, opts: {} }, false],
     ['is of no queue', {}, true],
-  ])('keeps what a failed job asks as long as it is needed: it %s', async (_, attempt, isKept) => {
-    const texts = new Map([[`job ${JOB.data.hash}`, REQUEST]]);
-    const generate = () => Promise.reject(new Error('no model'));
-    const work = summaryProcessor({ contextLimit: 1, generate }, { store: storeOf(texts) });
-    await expect(work({ ...JOB, ...attempt })).rejects.toThrow('could not answer');
-    expect(texts.size).toBe(isKept ? 1 : 0);
-  });
+  ])(
+    'keeps the request of a failed job as long as it is needed: it %s',
+    async (_, attempt, isKept) => {
+      const texts = new Map([[`job ${JOB.data.hash}`, REQUEST]]);
+      const generate = () => Promise.reject(new Error('no model'));
+      const work = summaryProcessor({ contextLimit: 1, generate }, { store: storeOf(texts) });
+      await expect(work({ ...JOB, ...attempt })).rejects.toThrow('could not answer');
+      expect(texts.size).toBe(isKept ? 1 : 0);
+    },
+  );
 
-  it('goes on while a store throws that is to say whether the job was called off', async () => {
+  it('goes on while a store fails to say whether the job was cancelled', async () => {
     vi.useFakeTimers();
     const texts = new Map([[`job ${JOB.data.hash}`, REQUEST]]);
     const store = storeOf(texts);

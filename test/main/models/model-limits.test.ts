@@ -1,4 +1,4 @@
-// What models accept, by name and by what providers say.
+// What models accept, by name and by what providers report.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -63,10 +63,10 @@ describe('bindsReasoning', () => {
 });
 
 describe('usualTokenRatio', () => {
-  it('is what the recorded usage of a session grew by, within a tenth', async () => {
+  it("is the growth of a session's recorded usage, within a tenth", async () => {
     const path = 'test/fixtures/transcripts/claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl';
     const { entries } = await readTranscript(path);
-    // What the first request held is in each usage.
+    // Each usage includes the first request.
     const added = entries.slice(entries.findIndex(({ speaker }) => speaker === 'ai'));
     const texts = added.flatMap(({ blocks }) =>
       blocks.flatMap((block) => (block.type === 'thinking' ? [] : blockTexts(block))),
@@ -144,12 +144,12 @@ describe('refusedLength', () => {
     ['{"error":{"code":"context_length_exceeded","message":"no"}}', true],
     ['maximum context length is 3 tokens', false],
     ['overloaded', false],
-  ])('knows without a number that %j is one: %s', (said, isOne) => {
+  ])('recognizes without a number whether %j is a refusal for length: %s', (said, isOne) => {
     expect(refusedLength(said)).toEqual(isOne ? {} : undefined);
     expect(isFixableByCompacting(said)).toBe(isOne);
   });
 
-  it('says nothing about what cannot be read', () => {
+  it('returns nothing for what cannot be read', () => {
     const hostile = Object.defineProperty({}, 'message', {
       get: () => {
         throw new Error('no');
@@ -165,7 +165,7 @@ describe('refusedLength', () => {
 });
 
 describe('ModelLimits', () => {
-  it('warns once of a model that is not known, and learns from a refusal', () => {
+  it('warns once about an unknown model, and learns from a refusal', () => {
     const warnings: string[] = [];
     const limits = new ModelLimits(undefined, {
       ...SILENT_LOGGER,
@@ -182,7 +182,7 @@ describe('ModelLimits', () => {
     expect([limits.limitOf('mine'), limits.limitOf('theirs')]).toEqual([32_768, 8_192]);
   });
 
-  it('warns once if no model is named, unless the user says what its limit is', () => {
+  it('warns once if no model is named, unless the user sets a limit', () => {
     const warnings: string[] = [];
     const logger = { ...SILENT_LOGGER, warn: (said: string) => warnings.push(said) };
     const limits = new ModelLimits(undefined, logger);
@@ -198,7 +198,7 @@ describe('ModelLimits', () => {
   it.each([
     ['a number', 9_000],
     ['a function', () => 9_000],
-  ])('goes by what the user says, up to what the provider takes: %s', (_, said) => {
+  ])('uses the limit of the user, up to what the provider accepts: %s', (_, said) => {
     const limits = new ModelLimits(said, SILENT_LOGGER);
     expect(limits.limitOf('claude-opus-5')).toBe(9_000);
     limits.learn('maximum context length is 32768 tokens', 'claude-opus-5');
@@ -207,7 +207,7 @@ describe('ModelLimits', () => {
     expect([limits.limitOf('claude-opus-5'), limits.limitOf('gpt-5.5')]).toEqual([8_192, 9_000]);
   });
 
-  it('asks a host of each model, and believes no answer that is none', () => {
+  it('asks the host for each model, and ignores invalid answers', () => {
     const answers: Record<string, number> = { mine: 64_000, odd: 0.5, 'claude-opus-5': 300_000 };
     const limits = new ModelLimits((name) => answers[name], SILENT_LOGGER);
     expect(['mine', 'odd', 'claude-opus-5', 'gpt-4.1'].map((name) => limits.limitOf(name))).toEqual(
@@ -220,7 +220,7 @@ describe('ModelLimits', () => {
     ['rejects, which would end the process', () => Promise.reject(new Error('offline'))],
     ['answers later', () => Promise.resolve(9_000)],
     ['answers with a text', () => '9000'],
-  ])('goes on by its table when the host %s, and tells the logger once', async (_, ask) => {
+  ])('uses its table when the host %s, and reports to the logger once', async (_, ask) => {
     const warnings: unknown[] = [];
     const warn = (_said: string, details?: object): number => warnings.push(details);
     const limits = new ModelLimits(ask as () => number, { ...SILENT_LOGGER, warn });

@@ -1,4 +1,4 @@
-// What is known of prices: ids as providers and gateways spell them, and requests over a price step.
+// Known prices: ids as providers and gateways spell them, and requests above a price step.
 
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { inputCost, modelPrice } from '../../../src/index.js';
@@ -32,7 +32,7 @@ describe('modelPrice', () => {
     ['2026-11-30T23:59:59Z', 2, 0.75],
     ['2026-12-01T00:00:00Z', 4, 0.75],
     ['2027-01-01T00:00:00Z', 4, 1.5],
-  ])('at %s a promotional price lasts no longer than it is promised', (day, argon, flash) => {
+  ])('at %s, applies a promotional price no longer than it is promised', (day, argon, flash) => {
     const prices = priceTable(Date.parse(day));
     expect(prices.get('gemini-4-argon')).toMatchObject({ input: argon, cacheRead: argon / 20 });
     expect(prices.get('gemini-3.8-flash')).toMatchObject({ input: flash, cacheRead: flash / 10 });
@@ -41,7 +41,7 @@ describe('modelPrice', () => {
   test.each([
     ...['', 'claude-opus-5-6', 'claude-opus-4-51', 'gpt-5.5-mini', 'gpt-5', 'llama-4'],
     ...['x-ai/grok-4.6:free', 'ft:gpt-5.5:us::abc'],
-  ])('of %s nothing is guessed', (id) => {
+  ])('guesses nothing for %s', (id) => {
     expect(modelPrice(id)).toBeUndefined();
   });
 });
@@ -49,7 +49,7 @@ describe('modelPrice', () => {
 describe('ModelPrices', () => {
   const price = (input: number): TokenPrice => ({ input, cacheRead: input, cacheWrite: input });
 
-  test('tells local models apart by what follows the colon', () => {
+  test('distinguishes local models by what follows the colon', () => {
     const prices = new ModelPrices({ 'llama4:8b': price(1), 'llama4:70b': price(2) });
     expect([prices.of('llama4:8b')?.input, prices.of('Llama4:70b')?.input]).toEqual([1, 2]);
   });
@@ -57,7 +57,7 @@ describe('ModelPrices', () => {
   test.each([
     ['half a year old', 184, 1],
     ['younger', 182, 0],
-  ])('warns once of a table that is %s: after %i days %i times', (_, days, times) => {
+  ])('warns once about a table that is %s: after %i days %i times', (_, days, times) => {
     const warn = vi.fn();
     const now = Date.parse(MODEL_PRICES_DATE) + days * 24 * 3_600_000;
     const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
@@ -73,12 +73,12 @@ describe('ModelPrices', () => {
 });
 
 describe('inputCost', () => {
-  test('charges what the cache answers as read, and the rest as written', () => {
+  test('charges tokens from the cache as read, and the rest as written', () => {
     const price = { name: '', input: 4, cacheRead: 1, cacheWrite: 5 };
     expect(inputCost(price, 1_000_000, 600_000)).toBeCloseTo(0.6 + 2);
   });
 
-  test('charges all of a prompt above the step by the price above it', () => {
+  test('charges the whole prompt at the higher price above the step', () => {
     const price = modelPrice('gemini-2.5-pro')!;
     expect(inputCost(price, 200_000, 0)).toBeCloseTo(0.25);
     expect(inputCost(price, 200_001, 0)).toBeCloseTo(0.5, 4);

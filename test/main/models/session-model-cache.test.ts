@@ -1,4 +1,4 @@
-// How long what was sent is kept, by whoever says it, and what that costs.
+// How long a sent prompt is cached, according to host, request or model, and what that costs.
 
 import { describe, expect, it } from 'vitest';
 
@@ -23,7 +23,7 @@ describe('CacheTerms', () => {
     expect(new CacheTerms(undefined, () => modelPrice(model)).ttlMs).toBe(ttlMs);
   });
 
-  it('go by the host before the request, and by the request before the model', () => {
+  it('follow the host before the request, and the request before the model', () => {
     const terms = new CacheTerms(undefined, opus);
     terms.beginRequest(HOUR);
     expect(terms.ttlMs).toBe(HOUR);
@@ -32,7 +32,7 @@ describe('CacheTerms', () => {
     expect(given.ttlMs).toBe(1_000);
   });
 
-  it('judge what was sent by what its own request asked for, and price by the present one', () => {
+  it('use the lifetime that the former request asked for, and the prices of the present one', () => {
     const terms = new CacheTerms(undefined, opus);
     terms.beginRequest(HOUR);
     expect(terms.prices).toEqual({ read: 0.2, write: 8 });
@@ -50,7 +50,7 @@ describe('CacheTerms', () => {
     expect(terms.price).toMatchObject({ cacheWrite: 0.1, above: { cacheWrite: 0.5 } });
   });
 
-  it('charge the same share more above a step of the price', () => {
+  it('charge the same share more above a price step', () => {
     const terms = new CacheTerms(undefined, () => modelPrice('gpt-6.2-sol'));
     terms.beginRequest(12 * HOUR);
     expect(terms.price).toMatchObject({ cacheWrite: 5, above: { cacheWrite: 10, cacheRead: 0.2 } });
@@ -61,7 +61,7 @@ describe('Session', () => {
   it.each([
     [HOUR, null],
     [undefined, 'cache-cold'],
-  ])('takes a request that asks for %s ms to be kept so long', async (cacheTtlMs, reason) => {
+  ])('follows a request that asks for %s ms of caching', async (cacheTtlMs, reason) => {
     let nowMs = 0;
     const policy = { edits: 'batched', minReclaimTokens: 1_000 } as const;
     const price = () => ({ ...modelPrice('claude-opus-5-5')!, leastCachedTokens: 0 });
@@ -74,7 +74,7 @@ describe('Session', () => {
     expect(pruned?.reason ?? null).toBe(reason);
   });
 
-  it('refuses a time that is none', () => {
+  it('refuses an invalid lifetime', () => {
     const session = openSession({ entries: [humanText('begin')] });
     expect(() => session.ensureCompressionBeforeSend('p', 0, 's', { cacheTtlMs: -1 })).toThrow(
       RangeError,

@@ -1,4 +1,4 @@
-// What a session knows of the model that was named last: looked up once per name, and never out of date.
+// What a session knows about the model named last: looked up once per name, and never out of date.
 
 import { describe, expect, it } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
@@ -10,7 +10,7 @@ import { SessionModel } from '../../../src/main/models/session-model.js';
 const named = (): { modelName: string | undefined } => ({ modelName: undefined });
 
 describe('SessionModel', () => {
-  it('looks up a name once, and another one when it comes', () => {
+  it('looks up each name once', () => {
     const asked: (string | undefined)[] = [];
     const model = new SessionModel({
       limits: new ModelLimits(undefined, SILENT_LOGGER),
@@ -35,7 +35,7 @@ describe('SessionModel', () => {
     expect(asked).toEqual([undefined, 'claude-opus-5-5', 'gpt-5.5']);
   });
 
-  it('has a limit as soon as a provider has named it', () => {
+  it('has a limit as soon as a provider has reported it', () => {
     const limits = new ModelLimits(undefined, SILENT_LOGGER);
     const model = new SessionModel({ limits });
     model.follow({ modelName: 'mine' });
@@ -57,7 +57,7 @@ describe('SessionModel', () => {
 });
 
 describe('Session', () => {
-  it('has the window of the model that it talks to now', async () => {
+  it('has the window of its current model', async () => {
     await using compactor = createCompactor({ offload: 'inline' });
     const session = await compactor.createSession();
     const limits = ['claude-opus-5-5', 'gpt-4.1', 'claude-opus-5-5'].map((name) => {

@@ -1,4 +1,4 @@
-// Counts on their way, and who waits for them.
+// Counts under way, and who waits for them.
 
 import { describe, expect, it } from 'vitest';
 import { Arrivals } from '../../../src/main/offload/arrivals.js';
@@ -11,7 +11,7 @@ const [first, second, third]: readonly [IContent, IContent, IContent] = [
   humanText('3'),
 ];
 
-/** What became of a promise by now. */
+/** The state of a promise now. */
 async function stateOf(promise: Promise<unknown>): Promise<unknown> {
   const pending = Symbol('pending');
   const settled = await Promise.race([
@@ -25,7 +25,7 @@ async function stateOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('Arrivals', () => {
-  it('knows what was sent off, and what has come in', () => {
+  it('knows which entries were posted, and which counts have arrived', () => {
     const arrivals = new Arrivals();
     expect(arrivals.knows(first)).toBe(false);
     arrivals.expect([first]);
@@ -35,7 +35,7 @@ describe('Arrivals', () => {
     expect(arrivals.knows(humanText('1'))).toBe(false);
   });
 
-  it('gives counts once all of them are here, in the order in which they were asked for', async () => {
+  it('returns counts once all have arrived, in the requested order', async () => {
     const arrivals = new Arrivals();
     arrivals.expect([first, second, third]);
     const taken = arrivals.take([third, first, third]);
@@ -48,7 +48,7 @@ describe('Arrivals', () => {
     expect(await arrivals.take([first, third])).toEqual([1, 3]);
   });
 
-  it('keeps a count of nothing, and takes none that nobody expects', async () => {
+  it('keeps a count of zero, and ignores counts that were not expected', async () => {
     const arrivals = new Arrivals();
     arrivals.expect([first]);
     arrivals.arrive([first, second], Int32Array.of(0, 9));
@@ -56,7 +56,7 @@ describe('Arrivals', () => {
     expect(arrivals.knows(second)).toBe(false);
   });
 
-  it('tells all who wait that nothing will arrive, and no longer expects it', async () => {
+  it('rejects all waits when nothing will arrive, and expects nothing any more', async () => {
     const arrivals = new Arrivals();
     arrivals.expect([first, second]);
     arrivals.arrive([first], Int32Array.of(1));
@@ -67,7 +67,7 @@ describe('Arrivals', () => {
     expect(arrivals.knows(second)).toBe(false);
   });
 
-  it('gives what is expected once more after it was lost', async () => {
+  it('returns a count that was expected again after it was lost', async () => {
     const arrivals = new Arrivals();
     arrivals.expect([first]);
     arrivals.fail(new Error('the line is gone'));

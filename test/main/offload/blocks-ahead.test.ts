@@ -1,4 +1,4 @@
-// Blocks that are made and counted before their edit lands.
+// Blocks that are created and counted before their edit lands.
 
 import { describe, expect, it } from 'vitest';
 import { BlocksAhead } from '../../../src/main/offload/blocks-ahead.js';
@@ -14,7 +14,7 @@ import { countThirds } from '../../support/piece-counters.js';
 
 const RESULT = Array.from({ length: 80 }, (_, at) => `src/room-${at}/file-${at}.ts`).join('\n');
 
-/** A call whose text may be spent, and its result. */
+/** A call whose text may be shortened, and its result. */
 function pair(at: number): readonly IContent[] {
   const parameters = { file_path: 'a.ts', content: `${'x'.repeat(400)}${at}` };
   return [
@@ -27,7 +27,7 @@ function historyOf(pairs: number): readonly IContent[] {
   return Array.from({ length: pairs }, (_, at) => pair(at)).flat();
 }
 
-/** Shortens each call, and has an excerpt take the place of each result. */
+/** Shortens each call, and replaces each result by an excerpt. */
 function planOf({ length }: readonly IContent[]): Int32Array {
   const rows = Array.from({ length }, (_, at) => {
     return [at, 0, at % 2 === 0 ? ACTION.shorten : ACTION.excerpt, 0, -1, -1];
@@ -47,7 +47,7 @@ function blocksAhead(): { readonly ahead: BlocksAhead; readonly counted: number[
 }
 
 describe('BlocksAhead', () => {
-  it('makes what the edit will put in place, and knows its tokens', async () => {
+  it('makes the blocks that the edit will put in place, and knows their tokens', async () => {
     const { ahead, counted } = blocksAhead();
     const history = historyOf(20);
     const plan = planOf(history);
@@ -63,7 +63,7 @@ describe('BlocksAhead', () => {
     expect(counted).toEqual([40]);
   });
 
-  it('leaves the turn of the event loop in which the plan came to those who have waited for it', async () => {
+  it('starts in a later turn of the event loop than the plan, after callers that waited for it', async () => {
     const { ahead, counted } = blocksAhead();
     const history = historyOf(2);
     let isCurrent = true;
@@ -75,7 +75,7 @@ describe('BlocksAhead', () => {
     expect(counted).toEqual([]);
   });
 
-  it('gives up a plan for a newer one, and takes turns over a long one', async () => {
+  it('abandons a plan for a newer one, and works on a long one in slices', async () => {
     const { ahead, counted } = blocksAhead();
     const history = historyOf(60);
     const [long, short] = [planOf(history), planOf(history.slice(0, 4))];
@@ -88,7 +88,7 @@ describe('BlocksAhead', () => {
     expect(counted).toEqual([4]);
   });
 
-  it('leaves to the preflight what is too much, what tells of calls, and what could not be counted', async () => {
+  it('leaves plans that are too long, informative placeholders, and failed counts to the preflight', async () => {
     const { ahead, counted } = blocksAhead();
     const history = historyOf(200);
     const plan = planOf(history);

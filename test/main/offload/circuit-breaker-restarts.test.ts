@@ -1,4 +1,4 @@
-// The pauses between restarts, on a clock of their own.
+// The pauses between restarts, on a fake clock.
 
 import { describe, expect, test } from 'vitest';
 import { RestartBackoff } from '../../../src/main/offload/circuit-breaker.js';

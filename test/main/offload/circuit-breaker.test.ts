@@ -1,4 +1,4 @@
-// When the breaker opens and what closes it, on a clock of its own.
+// When the breaker opens and what closes it, on a fake clock.
 
 import { describe, expect, test } from 'vitest';
 import { CircuitBreaker } from '../../../src/main/offload/circuit-breaker.js';
@@ -29,7 +29,7 @@ function bench(): Bench {
 }
 
 describe('CircuitBreaker', () => {
-  test('opens after failures in a row, not before', () => {
+  test('opens after consecutive failures, not before', () => {
     const { breaker, work } = bench();
     work('failure');
     work('success');
@@ -40,7 +40,7 @@ describe('CircuitBreaker', () => {
     expect(work('success')).toBe(false);
   });
 
-  test('cancelled work neither breaks nor mends a row', () => {
+  test('cancelled work neither adds to a row of failures nor ends it', () => {
     const { breaker, work } = bench();
     work('failure');
     work('cancelled');

@@ -1,4 +1,4 @@
-// A rewritten list told by the former one, and put together again.
+// A rewritten list described by its former version, and reconstructed from it.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { sourcesOfRewrite } from '../../../src/main/offload/delta-queue.js';
 import { humanText } from '../../../src/shared/content.js';
 
 describe('sourcesOfRewrite', () => {
-  it('tells every list by another, whatever both have in common', () => {
+  it('describes every list by another, whatever they have in common', () => {
     const supply = Array.from({ length: 12 }, () => humanText('equal, but not the same'));
     const list = fc.array(fc.constantFrom(...supply), { maxLength: 20, size: 'max' });
     fc.assert(

@@ -1,5 +1,4 @@
-// Changes on their way to a resident copy: in their order, whatever the portions, and no message too
-// large. What they lead to is proved where they are received.
+// Changes on their way to a resident copy: in order, in any portions, and no message too large. Their effect is tested where they are received.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -33,11 +32,11 @@ function kindsOf({ delta }: Parcel): string {
     .join(', ');
 }
 
-/** Texts of few lengths, made once: together they are many millions of characters. */
+/** Texts of few lengths, created once: together they have many millions of characters. */
 const TEXTS = [0, 10, 2_000, 300_000, 999_999, 1_000_000, 1_300_000].map((length) =>
   'x'.repeat(length),
 );
-/** So long that a few dozen of them fill a portion. */
+/** A few dozen of these fill a portion. */
 const BRIEF = 'x'.repeat(20_000);
 const entry = fc
   .oneof(
@@ -62,11 +61,11 @@ const portions = fc.array(
   { maxLength: 5, size: 'max' },
 );
 
-/** A history, told to a queue change by change. */
+/** A history whose changes are pushed to a queue. */
 class ToldHistory {
   entries: readonly IContent[];
   readonly queue: DeltaQueue;
-  /** All entries that were told, in their order. */
+  /** All pushed entries, in order. */
   readonly told: IContent[];
   #revision = 0;
 
@@ -117,7 +116,7 @@ class ToldHistory {
 }
 
 describe('DeltaQueue', () => {
-  it('gives all entries in their order and no message too large, whatever the portions', () => {
+  it('returns all entries in order and no message too large, whatever the portions', () => {
     let [full, giant, continued] = [0, 0, 0];
     fc.assert(
       fc.property(portion, portions, (opening, made) => {
@@ -161,7 +160,7 @@ describe('DeltaQueue', () => {
     for (const times of [full, giant, continued]) expect(times).toBeGreaterThan(sightings(10));
   });
 
-  it('tells of each portion whether so many results stand behind it, and then an answer', () => {
+  it('knows for each portion whether REACH_RESULTS results and then a model message stand behind it', () => {
     const kind = fc.constantFrom<IContent['speaker']>('human', 'ai', 'tool', 'tool', 'tool');
     const speakers = fc.array(kind, { minLength: 10, maxLength: 400, size: 'max' });
     const portionsOf = fc.array(speakers, { minLength: 3, maxLength: 6, size: 'max' });
@@ -202,13 +201,13 @@ describe('DeltaQueue', () => {
     for (const times of [far, near]) expect(times).toBeGreaterThan(sightings(10));
   });
 
-  it('opens with nothing to give when the history is empty', () => {
+  it('is empty at first when the history is empty', () => {
     const queue = new DeltaQueue(stateOf([]), 0);
     expect(queue.isEmpty).toBe(true);
     expect(queue.take()).toBeUndefined();
   });
 
-  it('makes one step of appends that follow each other, and one message of several changes', () => {
+  it('merges consecutive appends into one step, and several changes into one message', () => {
     const [first, second, third] = [humanText('1'), humanText('2'), humanText('3')];
     const queue = new DeltaQueue(stateOf([first]), 1);
     queue.push({ kind: 'append', contents: [second] }, stateOf([first, second]));
@@ -242,7 +241,7 @@ describe('DeltaQueue', () => {
     });
   });
 
-  it('brings the texts of results that are counted already, so that a pass may shrink newer ones by them', () => {
+  it('posts the texts of counted results too, so that a pass may shrink newer ones by them', () => {
     const lines = Array.from({ length: 40 }, (_, at) => `${at} lines that both results show`);
     const history = ['1', '2'].flatMap((id): IContent[] => [
       { speaker: 'ai', blocks: [toolCall(id, 'unknown', {})] },

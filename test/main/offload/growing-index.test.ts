@@ -20,7 +20,7 @@ function result(callId: string, text: string): IContent {
   return { speaker: 'tool', blocks: [block] };
 }
 
-/** Lines that no other number has. */
+/** Lines that only this number has. */
 function linesOf(at: number, length: number): string {
   return Array.from({ length }, (_, line) => `result ${at}: line ${line} of what was found`).join(
     '\n',
@@ -31,7 +31,7 @@ describe('GrowingIndex', () => {
   it.each([
     { long: 70, edited: 55, lines: 2_000, shown: 10 },
     { long: 1_500, edited: 250, lines: 14, shown: 1_240 },
-  ])('plans what a fresh pass does once most results have gone: %o', (parts) => {
+  ])('plans the same as a fresh pass after most results were removed: %o', (parts) => {
     const { long, edited, lines, shown } = parts;
     const history = Array.from({ length: long }, (_unused, at) => [
       call(`c${at}`),
@@ -52,12 +52,12 @@ describe('GrowingIndex', () => {
     expect(index.plan(history, CONFIG)).toEqual(planWithTexts(history, CONFIG));
   });
 
-  it('indexes a long history at once as entry by entry, and of what is far back no line', () => {
+  it('indexes a long history at once like entry by entry, and notes no lines of results far from the end', () => {
     const history = [call('open'), call('c'), result('c', 'short')];
     for (let at = 0; at < 1_000; at += 1) {
       history.push(call(`c${at}`), result(`c${at}`, linesOf(at, 14)));
     }
-    // What its call asked for long ago, lines shown lately, and lines shown long ago.
+    // A response to an old call, with lines shown recently and lines shown long ago.
     history.push(call('last'), result('open', `${linesOf(980, 14)}\n${linesOf(5, 14)}`));
     const note = vi.spyOn(KnownShingles.prototype, 'note');
     onTestFinished(() => void vi.restoreAllMocks());
@@ -67,7 +67,7 @@ describe('GrowingIndex', () => {
 
     const grown = new GrowingIndex(scopeOfSession(CONFIG));
     for (let end = 1; end <= history.length; end += 1) grown.plan(history.slice(0, end), CONFIG);
-    // The text, and which lines are shown where.
+    // The text, and where each line was shown.
     expect(planned.texts).toHaveLength(2);
     expect(planned).toEqual(grown.plan(history, CONFIG));
   });

@@ -1,4 +1,4 @@
-// Work on the calling thread: the same results as the worker, with turns of the event loop.
+// Work on the calling thread: the same results as the worker, in turns of the event loop.
 
 import fc from 'fast-check';
 import { describe, expect, test, onTestFinished, vi } from 'vitest';
@@ -45,7 +45,7 @@ const anyEntry: fc.Arbitrary<IContent> = fc.oneof(
 );
 
 describe('InlineOffload', () => {
-  test('plans what the pass plans, on the entries of the base', async () => {
+  test('plans the same as the pass, on the entries of the base', async () => {
     const inclusion = humanText('--- a.ts ---\nx\n--- End of content ---');
     const history = [inclusion, inclusion, inclusion];
     const base = { revision: 1, length: 2 };
@@ -53,7 +53,7 @@ describe('InlineOffload', () => {
     expect(planned).toEqual({ base, plan: planWithTexts(history.slice(0, 2), CONFIG).plan });
   });
 
-  test('plans on a history that has grown, was rewritten or is looked at otherwise what a pass from scratch plans', async () => {
+  test('plans the same as a pass from scratch after a history has grown or was rewritten, or settings changed', async () => {
     const anyHistory = arbitraryWorkingHistory();
     const anyConfig = fc
       .tuple(arbitraryWorkingConfig(), fc.constantFrom('off', 'lossless', 'default'))
@@ -98,7 +98,7 @@ describe('InlineOffload', () => {
             if (count % 2 === 0) await nextTurn();
             if (change === 'rewritten') {
               revision += 1;
-              // As long as before, with the same end.
+              // The same length, and the same end.
               history = history.map((entry, at) =>
                 at % 3 === 1 && at < history.length - 1 ? humanText('gone') : entry,
               );
@@ -115,7 +115,7 @@ describe('InlineOffload', () => {
     );
   });
 
-  test('indexes no entry again after an edit, and nothing in its turn', async () => {
+  test('indexes no entry again after an edit, and nothing in the turn of the edit', async () => {
     const inline = new InlineOffload();
     const inclusion = humanText('--- a.ts ---\nx\n--- End of content ---');
     const history = Array.from({ length: 200 }, (_, at) => humanText(`entry ${at}`));
@@ -139,7 +139,7 @@ describe('InlineOffload', () => {
     expect(planned).toEqual({ base, ...planWithTexts(grown, CONFIG) });
   });
 
-  test('takes a history for another one where only its revision is the same', async () => {
+  test('distinguishes histories with the same revision', async () => {
     const inline = new InlineOffload();
     const inclusion = humanText('--- a.ts ---\nx\n--- End of content ---');
     const one = [humanText('a'), humanText('b'), humanText('c')];
@@ -152,7 +152,7 @@ describe('InlineOffload', () => {
     });
   });
 
-  test('looks at a long history with turns of the event loop between, whatever becomes of the array meanwhile', async () => {
+  test('indexes a long history in several turns of the event loop, even if the array changes meanwhile', async () => {
     const inclusion = humanText('--- a.ts ---\nx\n--- End of content ---');
     const history = Array.from({ length: 5_000 }, (_, at) =>
       at % 100 === 0 ? inclusion : humanText(`entry ${at}`),
@@ -178,7 +178,7 @@ describe('InlineOffload', () => {
     });
   });
 
-  test('counts what the worker counts', async () => {
+  test('counts the same as the worker', async () => {
     const inline = new InlineOffload();
     await fc.assert(
       fc.asyncProperty(fc.array(anyEntry), async (contents) => {
@@ -190,7 +190,7 @@ describe('InlineOffload', () => {
     );
   });
 
-  test('lets the event loop turn while it counts, also within one entry', async () => {
+  test('yields to the event loop while it counts, also within one entry', async () => {
     let turns = 0;
     let isDone = false;
     const countTurns = (): void => {
@@ -205,7 +205,7 @@ describe('InlineOffload', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  test('goes on with the entries it was given when the array changes meanwhile', async () => {
+  test('uses the entries that it was given when the array changes meanwhile', async () => {
     const contents = [humanText('one'), humanText('two')];
     const counting = new InlineOffload().countTokens(contents);
     contents.length = 0;
@@ -229,7 +229,7 @@ describe('InlineOffload', () => {
     await expect(new InlineOffload().optimize([], base, CONFIG)).rejects.toThrow(RangeError);
   });
 
-  test('tells what it did', async () => {
+  test('reports its work', async () => {
     const inline = new InlineOffload();
     await inline.optimize([], { revision: 0, length: 0 }, CONFIG);
     expect(inline.stats).toMatchObject({ inlineTasks: 1, workerTasks: 0 });

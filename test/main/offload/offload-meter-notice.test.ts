@@ -1,4 +1,4 @@
-// What people are told when workers cannot be used: one line for each cause.
+// What users are told when workers cannot be used: one line for each cause.
 
 import { describe, expect, test } from 'vitest';
 import { FallbackNotice } from '../../../src/main/offload/offload-meter.js';
@@ -18,7 +18,7 @@ function denied(): Error {
 }
 
 describe('FallbackNotice', () => {
-  test('tells a cause once, however many errors stand around it', () => {
+  test('reports a cause once, however many errors wrap it', () => {
     const { notice, lines } = listen();
     const error = toPoolError(denied());
     notice.warn({ task: 'open', error, attempts: 1 });
@@ -40,7 +40,7 @@ describe('FallbackNotice', () => {
       new Error("Cannot find module '/out/worker.js'\nRequire stack:\n- /out/a.js"),
       'deploy all of them',
     ],
-  ])('says what helps against %s, in one line', (cause, remedy) => {
+  ])('names the remedy for %s, in one line', (cause, remedy) => {
     const { notice, lines } = listen();
     notice.warn({ task: 'count', error: toPoolError(cause), attempts: 2 });
     expect(lines).toEqual([expect.stringContaining(remedy)]);
@@ -56,7 +56,7 @@ describe('FallbackNotice', () => {
     expect(notice.hasWarnedOfEstimates()).toBe(true);
   });
 
-  test('repeats no text of errors that are not its own', () => {
+  test('repeats no text of foreign errors', () => {
     const { notice, lines } = listen();
     notice.warn({ task: 'count', error: new TypeError('quotes a secret'), attempts: 1 });
     expect(lines.join()).toContain('TypeError');

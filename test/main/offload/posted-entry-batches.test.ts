@@ -1,4 +1,4 @@
-// Where batches are cut and what they leave out.
+// Where batches are cut and what they omit.
 
 import { describe, expect, test } from 'vitest';
 import { countBatches } from '../../../src/main/offload/posted-entry.js';
@@ -20,7 +20,7 @@ describe('countBatches', () => {
     expect(sizes([large(0.6), large(0.6), large(3), large(0.1), large(0.1)])).toEqual([1, 1, 1, 2]);
   });
 
-  test('leaves out what counting does not look at', () => {
+  test('omits what does not affect counts', () => {
     const entry: IContent = {
       speaker: 'human',
       blocks: [

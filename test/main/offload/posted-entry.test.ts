@@ -1,4 +1,4 @@
-// What crosses of an entry: as little as can be, and enough for the same tokens and the same plan.
+// What is posted of an entry: as little as possible, and enough for the same tokens and the same plan.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -21,10 +21,10 @@ import {
 } from '../../support/resident-session.js';
 import { runs } from '../../support/scale.js';
 
-/** Stands in every field that must not cross. */
+/** In every field that must not be posted. */
 const SECRET = 'must not cross';
 
-/** An entry whose opaque fields, and fields that nobody knows of, all hold the secret. */
+/** An entry with the secret in all opaque and unknown fields. */
 function withSecrets(entry: IContent): IContent {
   const blocks = entry.blocks.map((block): ContentBlock => {
     const unknown = { ...block, providerMetadata: { unknown: SECRET } };
@@ -38,7 +38,7 @@ function withSecrets(entry: IContent): IContent {
 }
 
 describe('postedPart', () => {
-  it('leaves out metadata, media, opaque fields and what nobody knows of', () => {
+  it('omits metadata, media, opaque fields and unknown ones', () => {
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 60 }), (history) => {
         for (const entry of history) {
@@ -76,7 +76,7 @@ describe('postedPart', () => {
     );
   });
 
-  it('has results that count for as much in a working set', () => {
+  it('keeps the tokens and flags of results for the working set', () => {
     fc.assert(
       fc.property(arbitraryWorkingHistory(), (history) => {
         const [posted, whole] = [history.map(postedPart), history].map((entries) => {
@@ -90,13 +90,13 @@ describe('postedPart', () => {
     );
   });
 
-  it('keeps what an opaque block is, what it takes and whose fate it shares', () => {
+  it('keeps type, tokens and paired call of an opaque block', () => {
     const [entry] = historyOf('a:&note(7),&approval(9)=r1');
     if (entry === undefined) throw new Error();
     expect(postedPart(withSecrets(entry)).blocks).toEqual(entry.blocks);
   });
 
-  it('carries content when the entry does', () => {
+  it('carries content exactly when the entry does', () => {
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 60 }), (history) => {
         for (const { speaker, blocks } of history) {
@@ -108,7 +108,7 @@ describe('postedPart', () => {
     );
   });
 
-  it('keeps what the media of a result take', () => {
+  it('keeps the tokens of media in a result', () => {
     const block = { type: 'tool_response', callId: 'a', toolName: 'shot', result: '' } as const;
     const entry: IContent = { speaker: 'tool', blocks: [{ ...block, mediaTokens: 1_600 }, block] };
     expect(postedPart(entry)).toStrictEqual(entry);

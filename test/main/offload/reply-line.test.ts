@@ -1,4 +1,4 @@
-// What is taken for a reply to a delta and what is not.
+// What is accepted as a reply to a delta.
 
 import { describe, expect, it } from 'vitest';
 import { readDeltaReply } from '../../../src/main/offload/reply.js';
@@ -30,7 +30,7 @@ describe('readDeltaReply', () => {
     expect(readDeltaReply(DELTA, true, answer({})).value.tokens).toEqual(Int32Array.of(4, 0));
   });
 
-  it('takes no count for one only where nothing is counted', () => {
+  it('accepts a reply without counts only where nothing is counted', () => {
     const reply = answer({ tokens: Int32Array.of(-1, -1) });
     expect(readDeltaReply(DELTA, false, reply).value.tokens).toEqual(Int32Array.of(-1, -1));
     expect(() => readDeltaReply(DELTA, true, reply)).toThrow('a negative count');
@@ -41,7 +41,7 @@ describe('readDeltaReply', () => {
     ['no envelope', { ok: true, value: {} }],
     ['no value', { ok: true, value: null, runMs: 0 }],
     ['a count too few', answer({ tokens: Int32Array.of(4) })],
-    ['counts that are no integers', answer({ tokens: [4, 0] })],
+    ['counts that are not integers', answer({ tokens: [4, 0] })],
     ['a negative count', answer({ tokens: Int32Array.of(4, -7) })],
     ['another state', answer({ base: { revision: 3, length: 1 } })],
     ['a pass that was not asked for', answer({ pass: {} })],

@@ -1,4 +1,4 @@
-// What is taken for a reply and what is not.
+// What is accepted as a reply.
 
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ function planned(plan: unknown, base: object = OPTIMIZE.base): object {
   return ok({ base, plan });
 }
 
-/** Plans of one row that differs from a good one in a column. */
+/** A plan of one row that differs from a good one in a column. */
 function row(column: number, value: number): Int32Array {
   return Int32Array.from(ROW.with(column, value));
 }
@@ -48,7 +48,7 @@ describe('readReply', () => {
     });
   });
 
-  test('takes arrays of another realm: what arrives in a VM context is of the main one', () => {
+  test('accepts arrays of another realm: what arrives in a VM context is of the main realm', () => {
     const array = (numbers: readonly number[]): Int32Array =>
       runInNewContext(`Int32Array.of(${numbers.join()})`) as Int32Array;
     expect(readReply(OPTIMIZE, planned(array(ROW))).value.plan).toHaveLength(ROW.length);
@@ -92,7 +92,7 @@ describe('readReply', () => {
     expect(() => readReply(COUNT, ok({ tokens }))).toThrow(WorkerPoolError);
   });
 
-  test('throws the error of a task as it was', () => {
+  test('throws the error of a task unchanged', () => {
     const error = { name: 'CtxfoldError', message: 'no', code: 'TOKEN_COUNT_FAILED' };
     const read = (): unknown => readReply(COUNT, { ok: false, error, runMs: 1 });
     expect(read).toThrow(expect.objectContaining({ message: 'no', code: 'TOKEN_COUNT_FAILED' }));
@@ -109,7 +109,7 @@ describe('readCompressionReply', () => {
     tokensAfter: Int32Array.of(2, 7, 3, 8),
   };
 
-  test('returns a plan, or that there is none', () => {
+  test('returns a plan, or null', () => {
     expect(readCompressionReply(ok(GOOD)).value).toEqual(GOOD);
     expect(readCompressionReply(ok(null))).toEqual({ value: null, runMs: 1 });
   });
@@ -123,7 +123,7 @@ describe('readCompressionReply', () => {
     ['tokens of no entry', ok({ ...GOOD, tokensAfter: Int32Array.of(9, 7) })],
     ['no lines', ok({ ...GOOD, lines: undefined })],
     ['too few lines', ok({ ...GOOD, lines: ['one'] })],
-    ['a line that is no text', ok({ ...GOOD, lines: ['one', 2] })],
+    ['a line that is not a text', ok({ ...GOOD, lines: ['one', 2] })],
   ])('refuses a plan with %s', (_name, reply) => {
     expect(() => readCompressionReply(reply)).toThrow(
       expect.objectContaining({ code: 'WORKER_INVALID_RESULT' }),

@@ -1,4 +1,4 @@
-// One stay of a history in a worker: what is asked over its connection, and how much is posted at once.
+// One residence of a history in a worker: what its connection is asked for, and how much is posted at once.
 
 import { describe, expect, it } from 'vitest';
 import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/posted-entry.js';
@@ -28,7 +28,7 @@ import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-b
 const OTHER: DensityConfig = { ...SETTINGS, recencyPruning: true, recencyRetention: 1 };
 
 describe('Residence', () => {
-  it('asks once for those who ask the same, and for one pass after the other', async () => {
+  it('asks once for equal requests, and for one pass after the other', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       bench.history.addAll([humanText('hello')]);
@@ -43,13 +43,13 @@ describe('Residence', () => {
     });
   });
 
-  it('asks nothing about a state that is over', async () => {
+  it('asks for no plan of an outdated state', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       bench.history.addAll([humanText('hello')]);
       await nextTurn();
       while (bench.host.traffic.deltas === 0) await scheduler.waitNext(1);
-      // Its answer is under way when more is posted.
+      // Its reply is under way when more is posted.
       const asked = asks(bench, OTHER);
       bench.history.addAll([humanText('and more')]);
       await nextTurn();
@@ -61,7 +61,7 @@ describe('Residence', () => {
     });
   });
 
-  it('has the pass at hand when settings are as they were, and plans anew when they are not', async () => {
+  it('has the plan ready when settings are unchanged, and asks for a new one when they differ', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       bench.history.addAll([humanText('hello')]);
@@ -93,7 +93,7 @@ describe('Residence', () => {
     });
   });
 
-  it('has the pass at hand for a working set by the same rules, and for no other', async () => {
+  it('has the plan ready for a working set with the same rules, and for no other', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       bench.settings = { ...OTHER, workingSet: DEFAULT_WORKING_SET };
@@ -121,7 +121,7 @@ describe('Residence', () => {
     });
   });
 
-  it('posts the settings of a pass, and nothing that its connection was opened with', async () => {
+  it('posts the settings of a pass, without those that its connection was opened with', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       bench.settings = { ...OTHER, toolCatalog: {}, workingSet: DEFAULT_WORKING_SET };
@@ -137,7 +137,7 @@ describe('Residence', () => {
     });
   });
 
-  it('asks for a pass when something was added, and not for an edit alone', async () => {
+  it('asks for a pass when something was added, and not after an edit alone', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       const { history, host } = bench;
@@ -156,7 +156,7 @@ describe('Residence', () => {
       expect(await passesFor(add, remove)).toEqual([1, 1]);
       expect(await passesFor(remove)).toEqual([1, 0]);
       expect(await passesFor(add, add)).toEqual([1, 1]);
-      // What was added is posted before, and no pass asked for then: more was to follow.
+      // The addition is posted first, without asking for a pass, because more follows.
       const large = (): void => {
         add(MAX_BATCH_CHARACTERS);
       };
@@ -170,7 +170,7 @@ describe('Residence', () => {
     });
   });
 
-  it('posts no edit while what it leaves of an entry is counted', async () => {
+  it('posts no edit while its replacement is being counted', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       const { history, host, pool } = bench;
@@ -180,7 +180,7 @@ describe('Residence', () => {
       const landed = history.applyDensityResult({ ...NO_EDITS, replacements }, history.base);
       for (let turn = 0; turn < 5; turn += 1) await nextTurn();
       expect([pool.counted, host.traffic.deltas]).toEqual([1, 1]);
-      // Whoever asks for a plan meanwhile does not wait for the count.
+      // A caller who asks for a plan meanwhile does not wait for the count.
       history.addAll([humanText('added')]);
       const asked = asks(bench, SETTINGS);
       await nextTurn();
@@ -197,7 +197,7 @@ describe('Residence', () => {
     });
   });
 
-  it('posts a long text history bit by bit, and never much that is not answered', async () => {
+  it('posts a long text history bit by bit, and limits what is unanswered', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 12);
       bench.host.countsFrom = Infinity;
@@ -210,19 +210,19 @@ describe('Residence', () => {
       expect(traffic.deltas).toBe(5);
       await drain(scheduler);
       expect(traffic.deltas).toBe(12);
-      // What is planned while more is on its way is of no use.
+      // A plan is of no use while more is on its way.
       expect(traffic.passes).toBe(1);
       expect(traffic.mostCharacters).toBeLessThanOrEqual(5 * MAX_BATCH_CHARACTERS);
       expect((await asks(bench, SETTINGS)).tokensAfter).toBeDefined();
     }, 3);
   });
 
-  it('has a long history counted by several at once, and tells the total before the connection has it all', async () => {
+  it('has several threads count a long history, and knows the total before the connection has all of it', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 3);
       const { host, history, pool } = bench;
       const contents = Array.from({ length: 1_000 }, (_, at) => humanText(`entry ${at}`));
-      // The second and the fourth are lost on their way.
+      // The second and the fourth count are lost on their way.
       host.lostCounts.push(2, 4);
       history.addAll(contents);
       await drain(scheduler);
@@ -238,7 +238,7 @@ describe('Residence', () => {
     }, 10);
   });
 
-  it('uses few buffers for many small parcels, again and again', async () => {
+  it('reuses few buffers for many small parcels', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 3);
       bench.history.addAll(Array.from({ length: 8_000 }, (_, at) => humanText(`entry ${at}`)));
@@ -249,7 +249,7 @@ describe('Residence', () => {
     }, 3);
   });
 
-  it('posts what is counted when somebody waits for a plan, though others are counted still', async () => {
+  it('posts what is counted when a caller waits for a plan, while the rest is still being counted', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 3);
       const { host, history } = bench;
@@ -263,7 +263,7 @@ describe('Residence', () => {
     }, 10);
   });
 
-  it('has nobody count for it once it has ended', async () => {
+  it('stops counting once it has ended', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 3);
       const { host, history, offload, pool } = bench;
@@ -280,7 +280,7 @@ describe('Residence', () => {
     }, 10);
   });
 
-  it('notes no connections of results far from the end, and finds all the same what those before it show', async () => {
+  it('notes no lines of results far from the end, and still finds lines that earlier results show', async () => {
     const connections = (result: number): string =>
       Array.from(
         { length: 12 },
@@ -294,7 +294,7 @@ describe('Residence', () => {
     const history = Array.from({ length: results }, (_, at) =>
       asked(`c${at}`, connections(at)),
     ).flat();
-    // Behind the last answer stand as many: the first of them shows what the one before the answer does.
+    // As many results follow the last model message: the first of them shows the same lines as the one before that message.
     const unsent = Array.from({ length: results }, (_, at) =>
       asked(`u${at}`, connections(results + at)),
     );
@@ -322,7 +322,7 @@ describe('Residence', () => {
       await drain(scheduler);
       expect(bench.host.traffic.farDeltas).toBeGreaterThan(1);
       const near = connections(results - 200);
-      // What the first result says is too far away to be looked for, here as there.
+      // The first result is too far away to be searched, here as in the inline pass.
       bench.history.addAll([...asked('near', near), ...asked('far', connections(0))]);
       bench.history.addAll(asked('both', `${near}\n${connections(1)}`));
       await drain(scheduler);
@@ -335,7 +335,7 @@ describe('Residence', () => {
       expect(got).toMatchObject({ plan, texts });
       expect(bench.host.traffic).toMatchObject({ openings: 1, complaints: [] });
     }, 1);
-    // An edit behind them removes the results that would make others far.
+    // A later edit removes the results that would put others out of reach.
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 3);
       bench.settings = { ...SETTINGS, shrink: 'default' };

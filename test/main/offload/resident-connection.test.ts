@@ -1,11 +1,11 @@
-// A connection whose thread does not answer: what is given up, the connection alone or its thread.
+// A connection whose thread does not answer: whether the connection alone is given up, or its thread.
 
 import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ResidentConnection } from '../../../src/main/offload/resident-connection.js';
 import { codeOf } from '../../support/faulty-pool.js';
 
-/** A connection that nobody answers, on a thread that was last heard at the time that `lastHeardAt` tells. */
+/** A connection without answers, on a thread that was last heard at `lastHeardAt`. */
 function unanswered(lastHeardAt: () => number) {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => {
@@ -25,7 +25,7 @@ const PASS = {
   recencyRetention: 3,
 };
 
-test('stops a thread that answers nobody', async () => {
+test('stops a thread that answers no connection', async () => {
   const { connection, onStuck, onEnd } = unanswered(() => -Infinity);
   const answer = codeOf(connection.plan({ revision: 0, length: 0 }, PASS));
   expect(await answer).toBe('WORKER_TIMEOUT');
@@ -33,7 +33,7 @@ test('stops a thread that answers nobody', async () => {
   expect(onEnd).toHaveBeenCalledOnce();
 });
 
-test('leaves a thread that answers others to them, and gives up its own connection alone', async () => {
+test('gives up its own connection alone if the thread answers others', async () => {
   const { connection, onStuck, onEnd } = unanswered(() => performance.now());
   const answer = codeOf(connection.plan({ revision: 0, length: 0 }, PASS));
   expect(await answer).toBe('WORKER_TIMEOUT');

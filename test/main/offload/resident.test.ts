@@ -1,5 +1,5 @@
-// A session's resident history in every order of events that a scheduler finds: whatever is lost, late
-// or refused, every promise settles, plans and counts are right, and there is another line afterwards.
+// A session's resident history in every order of events that a scheduler finds: whatever is lost, late or refused, every promise settles, plans and counts are
+// right, and a new connection follows.
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -25,7 +25,7 @@ const ABORTED = new Error('the turn was called off');
 
 type Happening =
   | { readonly kind: 'add'; readonly count: number }
-  /** Asks for a pass; `isOther`: with settings that nobody foresaw. Applies it when `isApplied`. */
+  /** Asks for a pass; with `isOther`, with unexpected settings. Applies its plan with `isApplied`. */
   | {
       readonly kind: 'window';
       readonly times: number;
@@ -86,7 +86,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   },
 );
 
-/** What the interleavings have been through. */
+/** What has occurred in the interleavings. */
 const seen = {
   ...{ runs: 0, openings: 0, refusals: 0, losses: 0, lettingsGo: 0, planned: 0, asked: 0 },
   ...{ applied: 0, stale: 0, aborted: 0, residentCounts: 0, apart: 0, lostCounts: 0 },
@@ -105,7 +105,7 @@ function tokensOf(contents: readonly IContent[]): number {
   return countEachEntry(contents, countThirds).reduce((sum, tokens) => sum + tokens, 0);
 }
 
-/** Plays a script and holds everything that it brings about against the history itself. */
+/** Plays a script and compares all results with the history itself. */
 class Play {
   readonly bench: Bench;
   readonly #supply: readonly IContent[];
@@ -120,7 +120,7 @@ class Play {
     this.#other = { ...other, ...RESIDENT_AGENT };
   }
 
-  /** All that was asked for and has not been answered. */
+  /** All requests without an answer. */
   async settle(scheduler: fc.Scheduler): Promise<void> {
     const all = Promise.all(this.#settled);
     let isOver = false;
@@ -199,7 +199,7 @@ class Play {
     }
   }
 
-  /** Asks for a pass; the plan is that of the history then, or the history is gone. */
+  /** Asks for a pass; the plan is that of the history at that time, or the history is gone. */
   async window(event: Extract<Happening, { kind: 'window' }>): Promise<void> {
     const { history, offload, settings } = this.bench;
     const config = event.isOther ? this.#other : settings;
@@ -237,7 +237,7 @@ class Play {
 }
 
 describe('ResidentOffload', () => {
-  it('gives right plans and counts in every order of events, and recovers', async () => {
+  it('returns right plans and counts in every order of events, and recovers', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
@@ -252,7 +252,7 @@ describe('ResidentOffload', () => {
           for (const event of script) await play.happen(scheduler, event);
           await play.settle(scheduler);
 
-          // Once nothing goes wrong any more, there is a line again, and it serves.
+          // Once nothing fails any more, there is a connection again, and it works.
           host.refusalsAhead = 0;
           clockMs += 60_000;
           play.add(minEntries);
@@ -290,7 +290,7 @@ describe('ResidentOffload', () => {
     }
   });
 
-  it('opens no line for a short history, and counts by the pool then', async () => {
+  it('opens no connection for a short history, and has the pool count it', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 3);
       bench.history.addAll([humanText('1'), humanText('2')]);
@@ -305,7 +305,7 @@ describe('ResidentOffload', () => {
     });
   });
 
-  it('leaves counts to the pool when the session counts by a way of its own', async () => {
+  it('leaves counts to the pool when the session has its own counter', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 1, false);
       bench.history.addAll([humanText('hello')]);
@@ -317,7 +317,7 @@ describe('ResidentOffload', () => {
     });
   });
 
-  it('rests after three failures in a row, and tries again even when a trial was called off', async () => {
+  it('pauses after three consecutive failures, and tries again even if a trial was cancelled', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       const { host, history, offload } = bench;
@@ -338,7 +338,7 @@ describe('ResidentOffload', () => {
     });
   });
 
-  it('opens another line with the first change after one died at rest', async () => {
+  it('opens another connection with the first change after one died while idle', async () => {
     await tell(async (scheduler) => {
       const { history, host } = openBench(scheduler);
       history.addAll([humanText('hello')]);
@@ -352,7 +352,7 @@ describe('ResidentOffload', () => {
     });
   });
 
-  it('passes the reason of a signal on, before and while it waits', async () => {
+  it('rejects with the reason of a signal, before and while it waits', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       const aborts = new AbortController();

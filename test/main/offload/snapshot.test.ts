@@ -1,4 +1,4 @@
-// Work on the pool: when it is tried again, when it runs inline, when an error comes out.
+// Work on the pool: when it is retried, when it runs inline, when an error is passed on.
 
 import { describe, expect, test } from 'vitest';
 import { InlineOffload } from '../../../src/main/offload/inline.js';
@@ -21,7 +21,7 @@ const CONFIG: DensityConfig = {
 };
 const HISTORY = [humanText('one'), humanText('two')];
 const BASE = { revision: 5, length: 2 };
-/** What the flaky worker's made-up plans are, and no real one on `HISTORY` does. */
+/** The plan that the flaky worker makes up; no real pass on `HISTORY` returns it. */
 const BY_WORKER = { plan: Int32Array.of(0, 0, 1, 0, -1, -1) };
 const INLINE = { base: BASE, plan: new Int32Array() };
 
@@ -65,7 +65,7 @@ describe('SnapshotOffload', () => {
     expect(offload.stats).toMatchObject({ workerTasks: 1, failures: 1, fallbacks: 0 });
   });
 
-  test('runs inline and says so after two failures', async () => {
+  test('runs inline and reports it after two failures', async () => {
     const { offload, fallbacks } = await bench();
     expect(await offload.optimize(HISTORY, BASE, failing(2))).toMatchObject(INLINE);
     expect(fallbacks).toEqual([
@@ -88,7 +88,7 @@ describe('SnapshotOffload', () => {
     expect(fallbacks).toMatchObject([{ attempts: 1, error: { code: 'WORKER_FAILED' } }]);
   });
 
-  test('runs inline what is too large to post, without calling that a fallback', async () => {
+  test('runs inline what is too large to post, without reporting a fallback', async () => {
     const { offload, fallbacks } = await bench();
     const long = Array.from({ length: 100_001 }, () => humanText('one'));
     const base = { ...BASE, length: long.length };
@@ -97,7 +97,7 @@ describe('SnapshotOffload', () => {
     expect(offload.stats).toMatchObject({ inlineTasks: 1, fallbacks: 0 });
   });
 
-  test('is not reached by what happens to the history meanwhile', async () => {
+  test('is not affected by changes of the history meanwhile', async () => {
     const { offload } = await bench();
     const history = [...HISTORY];
     const planning = offload.optimize(history, BASE, failing(2));

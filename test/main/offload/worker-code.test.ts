@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { WORKER_CODE } from '../../../src/main/offload/worker-code.js';
 
 describe('WORKER_CODE', () => {
-  it('declares no global, which may exist where a thread starts, as `gc` under --expose-gc', () => {
+  it('declares no global, as one of that name may exist in the thread, such as `gc` under --expose-gc', () => {
     const context = createContext({});
-    // Whatever short names it has: a global that cannot be configured refuses a declaration of its name before any code runs.
+    // For all short names: if a global cannot be configured, declaring its name fails before any code runs.
     const letters = Array.from('$_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ');
     const names = letters.flatMap((one) => [one, ...letters.map((two) => one + two)]);
     runInContext(

@@ -1,4 +1,4 @@
-// The pool with the package's own worker: the text that the build makes of it.
+// The pool with the package's own worker, as the build bundles it.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ function history(entries: number): readonly IContent[] {
   ]).flat();
 }
 
-/** Runs a module in a Node of its own; resolves to its exit code and what it printed. */
+/** Runs a module in a new Node process; resolves to its exit code and output. */
 async function runModule(
   source: string,
 ): Promise<{ readonly code: unknown; readonly output: string }> {
@@ -96,7 +96,7 @@ describe('WorkerPool', () => {
       },
     );
 
-    test('the task is answered, though its thread is seen to have gone before it is read', async () => {
+    test('the task is answered, though its thread exits before the answer is read', async () => {
       const started: Worker[] = [];
       const onWorker = (worker: Worker): void => void started.push(worker);
       process.on('worker', onWorker);
@@ -107,13 +107,13 @@ describe('WorkerPool', () => {
       const gate = new Int32Array(new SharedArrayBuffer(4));
       const answer = pool.run({ kind: 'probe', fault: 'leave', gate } as const);
       Atomics.wait(gate, 0, 0);
-      // Which of both comes first is chance.
+      // Which of the two comes first is chance.
       thread?.emit('exit', 1);
       thread?.removeAllListeners('exit');
       await expect(answer).resolves.toBeDefined();
     });
 
-    test('thirty in a row leave no task without an end', async () => {
+    test('thirty in a row leave no task unsettled', async () => {
       const pool = openPool();
       for (let round = 0; round < 30; round += 1) {
         const stray = { kind: 'probe', fault: 'reject' } as const;
@@ -121,7 +121,7 @@ describe('WorkerPool', () => {
           () => 'answered',
           (error: unknown) => (error as { code: unknown }).code,
         );
-        // A task can be posted to a thread that is about to leave; it must then say so, not hang.
+        // A task can be posted to a thread that is about to exit; it must then be rejected, not hang.
         expect(['answered', 'WORKER_DIED']).toContain(code);
       }
     });
@@ -137,16 +137,16 @@ describe('WorkerPool', () => {
 
   test.each([
     ['after one task', `const pool = new WorkerPool(); await pool.run({ kind: 'probe' });`],
-    ['with a pool never used', `new WorkerPool();`],
+    ['with an unused pool', `new WorkerPool();`],
     [
-      'although a task was left stuck',
+      'although a task is stuck',
       `const pool = new WorkerPool({ taskTimeoutMs: 200 }, { workerUrl: faulty });
        const controller = new AbortController();
        pool.run({ kind: 'probe', fault: 'loop' }, controller).catch(() => 0);
        controller.abort();`,
     ],
     [
-      'although a thread threw while it was idle',
+      'although an idle thread threw',
       `const pool = new WorkerPool({}, { workerUrl: faulty });
        await pool.run({ kind: 'probe', fault: 'strayRejection' }).catch(() => 0);
        await pool.run({ kind: 'probe' }).catch(() => 0);`,
@@ -176,7 +176,7 @@ describe('WorkerPool', () => {
 });
 
 describe('SnapshotOffload', () => {
-  test('plans what the inline offload plans', async () => {
+  test('plans the same as the inline offload', async () => {
     const entries = history(3_000);
     const base = { revision: 2, length: 2_900 };
     const planned = await openOffload().offload.optimize(entries, base, CONFIG);
@@ -184,13 +184,13 @@ describe('SnapshotOffload', () => {
     expect(planned.plan.length).toBeGreaterThan(0);
   });
 
-  test('counts what the inline offload counts', async () => {
+  test('counts the same as the inline offload', async () => {
     const entries = history(900);
     const counts = await openOffload().offload.countTokens(entries);
     expect(counts).toEqual(await new InlineOffload().countTokens(entries));
   });
 
-  test('an error of the pass itself comes out as it was', async () => {
+  test('passes on an error of the pass itself unchanged', async () => {
     const broken = { ...CONFIG, workspaceRoot: undefined } as unknown as DensityConfig;
     const base = { revision: 0, length: 3 };
     const inline = await new InlineOffload().optimize(history(3), base, broken).then(

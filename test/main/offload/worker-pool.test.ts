@@ -1,4 +1,4 @@
-// The pool against workers that fail in every measured way: each promise settles, and the pool serves on.
+// The pool against workers with every kind of failure: each promise settles, and the pool keeps working.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ async function threadOf(pool: WorkerPool): Promise<number> {
   return (await pool.run(PROBE)).value.threadId;
 }
 
-// The first task of a process loads what threads are made with; what follows starts them at once, and waits until one is loaded.
+// The first task of a process loads the threads' code; later ones start threads at once. This waits until it is loaded.
 beforeAll(async () => {
   const pool = new WorkerPool({ threads: 1 }, { workerUrl: workerUrl('faulty.mjs') });
   await pool.run(PROBE);
@@ -66,7 +66,7 @@ describe('WorkerPool', () => {
       expect(error).toMatchObject({ cause: { message: 'thrown by the worker' } });
     });
 
-    test('an error of the task itself comes out as it was and blames no thread', async () => {
+    test('an error of the task itself is passed on unchanged and blames no thread', async () => {
       const pool = openPool({ failureThreshold: 1 });
       const error = await pool.run(faulty('taskFailed')).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(RangeError);
@@ -76,7 +76,7 @@ describe('WorkerPool', () => {
 
     test('a floating rejection does not end the process, and later tasks succeed', async () => {
       const pool = openPool();
-      // The stranger's death takes one task with it at most, which is what retries are for.
+      // The thread's death takes at most one task with it; retries exist for that.
       const codes = [await codeOf(pool.run(faulty('strayRejection')))];
       for (let at = 0; at < 3; at += 1) codes.push(await codeOf(pool.run(PROBE)));
       expect(codes.filter((code) => code === 'resolved').length).toBeGreaterThanOrEqual(3);
@@ -114,7 +114,7 @@ describe('WorkerPool', () => {
       );
       expect(codes).toHaveLength(tasks);
       expect(codes.filter((code) => code === 'resolved').length).toBeGreaterThan(tasks / 5);
-      // Each thread may still die of an earlier task, and takes one with it; what replaces it is sound.
+      // Each thread may still die of an earlier task, and takes one task with it; its replacement works.
       const later: string[] = [];
       for (let at = 0; at < 5; at += 1) later.push(await codeOf(pool.run(PROBE)));
       expect(later.filter((code) => code === 'resolved').length).toBeGreaterThanOrEqual(3);
@@ -142,7 +142,7 @@ describe('WorkerPool', () => {
       expect(new Set(codes)).toEqual(new Set(['POOL_UNAVAILABLE']));
     });
 
-    test('it recovers once the worker loads and the pause is over', async () => {
+    test('recovers once the worker loads and the pause is over', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'ctxfold-'));
       onTestFinished(() => {
         rmSync(folder, { recursive: true });
@@ -192,8 +192,8 @@ describe('WorkerPool', () => {
       const pool = openPool({}, { lossToleranceMs: 50 });
       await pool.run(PROBE);
       expect(await codeOf(pool.run(faulty('exit')))).toBe('WORKER_DIED');
-      // The second thread dies while it starts, so that none is started in its place. How
-      // many tasks are refused until threads are there again depends on how fast the machine is.
+      // The second thread dies while it starts, so that none is started in its place. How many tasks are refused until there are threads again depends on the
+      // speed of the machine.
       while ((await codeOf(pool.run(PROBE))) !== 'resolved') await nextTurn();
       expect(pool.stats.replacements).toBeGreaterThan(0);
     });
@@ -241,7 +241,7 @@ describe('WorkerPool', () => {
       expect(await codeOf(pool.run(PROBE, { signal }))).toBe('resolved');
     });
 
-    test('the time that a task waits is told apart from the time it runs', async () => {
+    test('waiting time and running time are reported separately', async () => {
       let time = 0;
       const pool = openPool({}, { now: () => time });
       await pool.run(PROBE);
@@ -273,11 +273,11 @@ describe('WorkerPool', () => {
       const pool = openPool();
       const thread = await threadOf(pool);
       const gate = new Int32Array(new SharedArrayBuffer(4));
-      // Timers come before messages then.
+      // Timers run before messages then.
       await nextTurn();
       const late = codeOf(pool.run(faulty('answerAndTell', { gate }), { timeoutMs: 50 }));
       Atomics.wait(gate, 0, 0);
-      // The deadline is over by then, however fast the thread was.
+      // The deadline has passed by then, however fast the thread was.
       Atomics.wait(gate, 0, 1, 100);
       expect(await late).toBe('resolved');
       expect(await threadOf(pool)).toBe(thread);
@@ -306,7 +306,7 @@ describe('WorkerPool', () => {
       await first;
     });
 
-    test('while it runs: answers at once and leaves the thread alone', async () => {
+    test('while it runs: rejects at once and leaves the thread alone', async () => {
       const pool = openPool();
       const thread = await threadOf(pool);
       const gate = held();
@@ -353,7 +353,7 @@ describe('WorkerPool', () => {
       expect(await codeOf(pool.run(PROBE))).toBe('resolved');
     });
 
-    test('refuses those that wait as well', async () => {
+    test('refuses waiting tasks as well', async () => {
       const pool = openPool({ failureThreshold: 1 });
       const codes = [pool.run(faulty('throw')), pool.run(PROBE), pool.run(PROBE)].map(codeOf);
       expect(await Promise.all(codes)).toEqual([
@@ -372,7 +372,7 @@ describe('WorkerPool', () => {
       expect(await codeOf(pool.run(PROBE))).toBe('CLOSED');
     });
 
-    test('rejects what waits, grants time to what runs', async () => {
+    test('rejects waiting tasks, gives running ones time', async () => {
       const pool = openPool({ closeTimeoutMs: 5_000 });
       await pool.run(PROBE);
       const gate = held();
@@ -404,7 +404,7 @@ describe('WorkerPool', () => {
       expect(await abandoned).toBe('left');
     });
 
-    test('is not held up by threads that were given up', async () => {
+    test('is not delayed by threads that were given up', async () => {
       const pool = openPool({ threads: 2, closeTimeoutMs: 50 });
       const stuck = codeOf(pool.run(faulty('loop')));
       await codeOf(pool.run(faulty('throw')));
@@ -419,7 +419,7 @@ describe('WorkerPool', () => {
     expect(workers).toHaveLength(0);
   });
 
-  test('threads see no environment', async () => {
+  test('gives threads no environment', async () => {
     const { value } = await openPool().run(faulty('environment'));
     expect(value).toMatchObject({ names: [] });
   });

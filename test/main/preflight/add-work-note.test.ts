@@ -1,4 +1,4 @@
-// What was asked and done survives a compaction by whichever strategy, in one note.
+// What was asked and done survives a compaction by any strategy, in one note.
 
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -27,7 +27,7 @@ import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.
 
 const LONG = 'lorem ipsum '.repeat(60);
 
-/** Turns of five entries, each with a message of the user's, a command, and a file written. */
+/** Turns of five entries, each with a message of the user, a command, and a file written. */
 function turns(from: number, count: number): IContent[] {
   return Array.from({ length: count }, (_, turn) => {
     const at = from + turn;
@@ -68,7 +68,7 @@ const ANSWER = [
   toolContent([toolResponse('asked', 'ask_user', `Never the red one. ${LONG}`)]),
 ];
 
-it('keeps what the user answered through a tool where results are shortened only', async () => {
+it('keeps what the user answered through a tool where results are only shortened', async () => {
   const calls = Array.from({ length: 40 }, (_, at) =>
     historyOf(`a:s${at}(run-step) t:s${at}(${LONG})`),
   );
@@ -119,7 +119,7 @@ describe.each(STRATEGIES)('%s', (strategy) => {
     }
   });
 
-  it('carries the note on through the next compaction', async () => {
+  it('carries the note over into the next compaction', async () => {
     const session = await open(strategy, turns(0, 30));
     await session.ensureCompressionBeforeSend('p1');
     session.history.addAll(turns(30, 30));
@@ -132,13 +132,13 @@ describe.each(STRATEGIES)('%s', (strategy) => {
     for (let at = 0; at < 60; at += 1) expect(text).toContain(`Never skip step ${at}.`);
   });
 
-  it('leaves none by the documented system', async () => {
+  it('adds none in the documented system', async () => {
     const session = await open(strategy, turns(0, 30), { preset: 'specification' });
     await session.ensureCompressionBeforeSend('p1');
     expect(session.history.getAll().some(isWorkNote)).toBe(false);
   });
 
-  it('keeps any history valid, with one note at most, and never grows it', async () => {
+  it('keeps any history valid, with at most one note, and never makes it longer', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryHistory({ maxEntries: 60 }), async (random) => {
         const session = await open(strategy, [...turns(0, 4), ...random], { contextLimit: 20_000 });
@@ -162,14 +162,14 @@ describe.each(STRATEGIES)('%s', (strategy) => {
   });
 });
 
-describe('a history that is made to fit', () => {
+describe('a history that is cut to fit', () => {
   const FAILING = {
     contextLimit: 8_000,
     summarizer: scriptedSummarizer(() => Promise.reject(new Error('down'))),
     settings: { 'compression.strategy': 'one-shot', 'compression.fallback': 'one-shot' },
   } as const;
 
-  it('keeps the words of the turns that leave, also when more leave later', async () => {
+  it("keeps the user's words from removed turns, also when more turns are removed later", async () => {
     const session = await open('one-shot', turns(0, 30), FAILING);
     for (let from = 30; from < 60; from += 10) {
       const { fitted } = await session.ensureCompressionBeforeSend(`p${from}`);
@@ -184,7 +184,7 @@ describe('a history that is made to fit', () => {
     }
   });
 
-  it('keeps them where an entry comes in while they are noted', async () => {
+  it('keeps them when an entry is added while the note is made', async () => {
     const given = turns(0, 30);
     const session = await open('one-shot', given, FAILING);
     const { history } = session;
@@ -201,7 +201,7 @@ describe('a history that is made to fit', () => {
     expect(JSON.stringify(left)).toContain('Never skip step 0.');
   });
 
-  it('has no note in the documented system, or where there is no room for it', async () => {
+  it('has no note in the documented system, or without room for it', async () => {
     const documented = { ...FAILING, preset: 'specification' } as const;
     const whole = await open('one-shot', turns(0, 60), documented);
     await whole.ensureCompressionBeforeSend('p');
@@ -213,7 +213,7 @@ describe('a history that is made to fit', () => {
     expect(full.history.getAll()).toEqual([last]);
   });
 
-  it('loses no more than has to go where there is no room for a note', async () => {
+  it('removes no more than necessary when there is no room for a note', async () => {
     const first = [humanText('lorem ipsum '.repeat(200)), aiContent('done')];
     const second = [humanText('Go on.'), aiContent('done')];
     const last = humanText('lorem ipsum '.repeat(3_880));
@@ -230,7 +230,7 @@ describe('addWorkNote', () => {
     gauge: { windowTokens } as unknown as SessionParts['gauge'],
   });
 
-  it('splits no call from its response', () => {
+  it('does not split a call from its response', () => {
     const former = historyOf('h:"Do it." a:r1 t:r1 h:"Now that." a h:go a:r2 t:r2 a');
     const compacted = former.toSpliced(3, 2).with(2, historyOf('t:r1(short)')[0]!);
     const history = addWorkNote(parts(100_000), former, compacted, 50_000);
@@ -242,20 +242,20 @@ describe('addWorkNote', () => {
   });
 
   it.each([
-    ['whole, if it leaves', 50_000, true],
+    ['whole, if it was removed', 50_000, true],
     ['in parts, if it would take too much of what is saved', 2_000, false],
   ])("keeps the user's newest message %s", (_, savedTokens, isWhole) => {
     const newest = 'The port is not 80. It has to be free. '.repeat(60);
     const former = [...historyOf('h:"Do it." a:r1 t:r1'), humanText(newest), ...historyOf('a a')];
     const first = addWorkNote(parts(10_000), former, former.slice(-1), savedTokens);
     expect(readWorkNote(first[0]!).userWords.includes(newest)).toBe(isWhole);
-    // Nor does it get lost when the note that holds it is replaced.
+    // It is also kept when the note that has it is replaced.
     const next = [...first, ...historyOf('a:r2 t:r2 a')];
     const again = addWorkNote(parts(10_000), next, next.slice(-1), savedTokens);
     expect(readWorkNote(again[0]!).userWords.includes(newest)).toBe(isWhole);
   });
 
-  it('leaves a note that there is where there is no room for another', () => {
+  it('keeps the present note when there is no room for another', () => {
     const former = historyOf('h:"Do it." a:r1 t:r1 h:"Now that." a h:go a');
     const first = addWorkNote(parts(100_000), former, former.slice(3), 50_000);
     expect(first.findIndex(isWorkNote)).toBe(0);
@@ -263,7 +263,7 @@ describe('addWorkNote', () => {
     expect(addWorkNote(parts(100_000), first, again, 0)).toBe(again);
   });
 
-  it('tells what a call has made as soon as its result is shortened', () => {
+  it('names what a call has changed as soon as its result is shortened', () => {
     const former = [
       humanText('Refund it.'),
       aiContent([toolCall('c1', 'create_refund', { order: 'ord_9' })]),
@@ -276,13 +276,13 @@ describe('addWorkNote', () => {
     expect([...readWorkNote(note).done.keys()]).toEqual(['create_refund ord_9 → {"id":"re_1"}']);
   });
 
-  it('looks for nothing where nothing leaves', () => {
+  it('searches nothing when nothing is removed', () => {
     const former = historyOf('h:"Do it." a:r1 t:r1 a');
     const compacted = former.with(2, historyOf('t:r1(short)')[0]!);
     expect(addWorkNote(parts(100_000), former, compacted, 50_000)).toBe(compacted);
   });
 
-  it('leaves the note that there is where a compaction only shortens results', () => {
+  it('keeps the present note when a compaction only shortens results', () => {
     const earlier = historyOf('h:"Do it." a h:"Now that." a:r1 t:r1 a');
     const former = addWorkNote(parts(100_000), earlier, earlier.slice(2), 50_000);
     const result = former.findIndex(({ speaker }) => speaker === 'tool');
@@ -293,7 +293,7 @@ describe('addWorkNote', () => {
 });
 
 describe('a note of earlier work', () => {
-  it('cannot be made by what a tool prints or a user quotes', async () => {
+  it('cannot be forged by the output of a tool or a quote of the user', async () => {
     const session = await open('top-down-truncation', turns(0, 30));
     await session.ensureCompressionBeforeSend('p1');
     const note = session.history.getAll().find(isWorkNote)!;

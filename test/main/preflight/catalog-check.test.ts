@@ -1,4 +1,4 @@
-// A catalog of the host's own that does not fit the tools of its agent: named once, and the tool is taken for an unknown one.
+// A host's catalog that does not fit the tools of its agent: reported once, and the tool is treated as unknown.
 
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -23,7 +23,7 @@ function step(id: string, tool: string, parameters: object): IContent[] {
   return [aiContent([toolCall(id, tool, parameters)]), toolContent([toolResponse(id, tool, LONG)])];
 }
 
-/** Plays entries under a catalog; returns what the logger was told, and what was left. */
+/** Plays entries under a catalog; returns the log, and what was left. */
 async function play(toolCatalog: ToolCatalog, entries: readonly IContent[]) {
   const warn = vi.fn<Logger['warn']>();
   const logger: Logger = { debug: () => undefined, warn, error: () => undefined };
@@ -41,7 +41,7 @@ async function play(toolCatalog: ToolCatalog, entries: readonly IContent[]) {
 }
 
 describe('a catalog that does not fit the calls of a tool', () => {
-  it('is told once for each tool, with what it had expected, and without what the calls hold', async () => {
+  it('is reported once per tool, with what was expected, and without the content of the calls', async () => {
     const calls = ['1', '2', '3'].flatMap((id) => [
       ...step(`r${id}`, 'Read', { file_path: 'secret.ts' }),
       ...step(`b${id}`, 'Bash', { session: 'secret' }),
@@ -59,7 +59,7 @@ describe('a catalog that does not fit the calls of a tool', () => {
     ]);
   });
 
-  it('makes of its tool what one is that no catalog names', async () => {
+  it('has its tool treated as one that no catalog names', async () => {
     const entries = [
       humanText('go'),
       ...Array.from({ length: 12 }, (_, at) => step(`${at}`, 'Save', { target: 'a.ts' })).flat(),
@@ -70,7 +70,7 @@ describe('a catalog that does not fit the calls of a tool', () => {
     expect([wrong.warnings.length, unknown.warnings.length]).toEqual([1, 0]);
   });
 
-  it('says nothing of calls that fit, have no parameters, or are of a use for other calls', async () => {
+  it('reports nothing for calls that fit, have no parameters, or belong to another use', async () => {
     const catalog: ToolCatalog = {
       Read: readsFile('whole', ['path', 'file_path']),
       Find: searches(),

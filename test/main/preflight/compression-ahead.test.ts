@@ -1,4 +1,4 @@
-// Summaries that are asked for before they are due: no turn waits for a model, nothing is lost, nothing is left behind.
+// Summaries that are asked for before they are due: no turn waits for a model, nothing is lost, nothing leaks.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -59,12 +59,12 @@ interface Request extends SummarizerRequest {
 
 interface Opened {
   readonly session: Session;
-  /** Those that the model has not answered yet. */
+  /** Requests that the model has not answered yet. */
   readonly open: Request[];
   readonly summarizer: ScriptedSummarizer;
   readonly failures: Error[];
   readonly preflight: () => Promise<CompressedEvent | null>;
-  /** Adds turns until the history holds that share of the window. */
+  /** Adds turns until the history fills that share of the window. */
   readonly growTo: (share: number) => Promise<void>;
 }
 
@@ -120,7 +120,7 @@ async function open(
   };
 }
 
-/** Lets what runs in the background go on as far as it can. */
+/** Lets background work continue as far as it can. */
 async function settle(): Promise<void> {
   for (let at = 0; at < 20; at += 1) await nextTurn();
 }
@@ -147,7 +147,7 @@ function countingHolders(): () => number {
 const saidIn = (history: readonly IContent[]): string => JSON.stringify(history);
 
 describe('compression.ahead', () => {
-  it('has a summary land at a later window, with what came meanwhile behind it', async () => {
+  it('has a summary land in a later window, followed by what was added meanwhile', async () => {
     const { session, open: requests, preflight, growTo } = await open();
     await growTo(0.5);
     expect(await preflight()).toBeNull();
@@ -173,7 +173,7 @@ describe('compression.ahead', () => {
     expect(requests).toHaveLength(0);
   });
 
-  it('has no turn at the threshold wait for the model', async () => {
+  it('lets no turn at the threshold wait for the model', async () => {
     const { session, open: requests, preflight, growTo } = await open();
     await growTo(0.9);
     expect(await preflight()).toMatchObject({ outcome: 'held', reason: 'under-way' });
@@ -186,7 +186,7 @@ describe('compression.ahead', () => {
     expect(session.contextUsage().tokens).toBeLessThan(0.85 * LIMIT);
   });
 
-  it('has a turn over the limit wait for the summary that is under way', async () => {
+  it('has a turn over the limit wait for the summary under way', async () => {
     const { open: requests, preflight, growTo, summarizer } = await open();
     await growTo(0.8);
     await preflight();
@@ -201,7 +201,7 @@ describe('compression.ahead', () => {
     expect(summarizer.requests).toHaveLength(1);
   });
 
-  it('has a model that hangs keep the process alive only while a turn waits for it', async () => {
+  it('lets a model that hangs keep the process alive only while a turn waits for it', async () => {
     let asked = 0;
     const model = {
       specificationVersion: 'v2',
@@ -231,7 +231,7 @@ describe('compression.ahead', () => {
     expect(holders()).toBe(0);
   });
 
-  it('says that a summary has landed, also where the history is still too long', async () => {
+  it('reports that a summary has landed, even if the history is still too long', async () => {
     const { session, open: requests, preflight, growTo } = await open();
     await growTo(0.75);
     await preflight();
@@ -265,7 +265,7 @@ describe('compression.ahead', () => {
     expect(await waiting).toMatchObject({ outcome: 'applied' });
   });
 
-  it('follows edits that land meanwhile, in what is summarized and in what stays', async () => {
+  it('applies edits that land meanwhile, to what is summarized and to what stays', async () => {
     const { session, open: requests, preflight, growTo } = await open();
     session.history.addAll(historyOf('h:start a:r900001(old.ts) t:r900001'));
     await growTo(0.65);
@@ -300,7 +300,7 @@ describe('compression.ahead', () => {
       },
     ],
     ['closed', (session) => session.close()],
-  ])('calls the model off when the session is %s, and puts nothing in place', async (_, act) => {
+  ])('cancels the model call when the session is %s, and lands nothing', async (_, act) => {
     const { session, open: requests, preflight, growTo, failures } = await open();
     await growTo(0.8);
     await preflight();
@@ -369,7 +369,7 @@ describe('compression.ahead', () => {
   });
 
   it.each([
-    ['all that came since, where reasoning behind the compaction stays valid', false],
+    ['all later entries, where reasoning behind the compaction stays valid', false],
     ['the compacted history, where reasoning is bound to an entry that was edited since', true],
   ])("puts the note of a provider's compaction behind %s", async (_, isEdited) => {
     const items = [{ kind: 'compaction', data: {}, tokens: 9 }];
@@ -413,7 +413,7 @@ describe('compression.ahead', () => {
     expect(session.costs().summaries).toEqual({ landed: 0, thrownAway: 1 });
   });
 
-  it('asks a model no more often when each request has a process of its own', async () => {
+  it('asks a model no more often when each request has its own process', async () => {
     const answer = { text: snapshot('on we go'), finishReason: 'stop' } as const;
     const summarizer = scriptedSummarizer(async () => {
       await settle();
@@ -439,7 +439,7 @@ describe('compression.ahead', () => {
     expect(summarizer.requests.length).toBeLessThanOrEqual(2 * landed + 1);
   });
 
-  it('tells of a model that fails, and asks it again until it has failed three times', async () => {
+  it('reports a failing model, and asks it again until it has failed three times', async () => {
     const { open: requests, preflight, growTo, failures, summarizer } = await open();
     await growTo(0.8);
     for (let at = 1; at <= 6; at += 1) {
@@ -454,7 +454,7 @@ describe('compression.ahead', () => {
     );
   });
 
-  it('lands a summary later when its turn was called off', async () => {
+  it('lands a summary later when its turn was cancelled', async () => {
     const { session, open: requests, preflight, growTo } = await open();
     await growTo(0.8);
     await preflight();
@@ -470,7 +470,7 @@ describe('compression.ahead', () => {
     expect(await preflight()).toMatchObject({ outcome: 'applied', isAhead: true });
   });
 
-  it('lands a summary later when what it replaces could not be recorded, and asks for no other', async () => {
+  it('lands a summary later when the removal could not be recorded, and asks for no other', async () => {
     const removalLogPath = await temporaryPath();
     const opened = await open({}, { removalLogPath });
     const { session, open: requests, summarizer, failures, preflight, growTo } = opened;
@@ -547,7 +547,7 @@ describe('compression.ahead', () => {
           }
         }
         const left = new Set(running);
-        // A preflight beside a compression of its own may be refused.
+        // A preflight beside an explicit compression may be refused.
         for (const run of running) void run.catch(() => undefined).then(() => left.delete(run));
         const ended = Promise.allSettled(running);
         for (let at = 0; at < 200 && left.size > 0; at += 1) {

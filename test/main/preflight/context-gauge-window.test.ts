@@ -1,4 +1,4 @@
-// From the model's window to the tokens that histories are counted in, and back.
+// Converts between the model's window and the tokens that histories are counted in.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { assertTokens } from '../../../src/shared/misuse.js';
 import { runs } from '../../support/scale.js';
 import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
-/** A gauge of an empty history, for a request that holds `pendingTokens` besides it. */
+/** A gauge of an empty history, for a request with another `pendingTokens`. */
 function gaugeOf(
   contextLimit: number,
   given: { overheadTokens?: number; ratio?: number; pendingTokens?: number; share?: number } = {},
@@ -30,7 +30,7 @@ function gaugeOf(
 }
 
 describe('ContextGauge, of the window', () => {
-  it('leaves every number as it is when nothing is known and nothing is taken', () => {
+  it('changes no number when nothing is known and nothing is reserved', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 2_000_000 }),
@@ -51,7 +51,7 @@ describe('ContextGauge, of the window', () => {
     );
   });
 
-  it('has less room for a model that makes more tokens of a text', () => {
+  it('has less room for a model that counts more tokens per text', () => {
     const given = { overheadTokens: 600, ratio: 1.5, share: 0.5 };
     expect(gaugeOf(3_000, given).windowTokens).toBe(1_600);
     const gauge = gaugeOf(3_000, { ...given, pendingTokens: 300 });
@@ -61,13 +61,13 @@ describe('ContextGauge, of the window', () => {
     expect(gauge.toModelTokens(1_001)).toBe(1_502);
   });
 
-  it('has room below nothing for what does not fit by itself, and leaves strategies a token to aim at', () => {
+  it('has negative room for what does not fit by itself, and leaves strategies a target of one token', () => {
     const gauge = gaugeOf(1_000, { overheadTokens: 1_200, ratio: 2 });
     expect(gauge.roomTokens()).toBe(-100);
     expect(gauge.windowTokens).toBe(1);
   });
 
-  it('has as much room as the model says, to within a token', () => {
+  it('has as much room as the model reports, within a token', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1_000, max: 2_000_000 }),
@@ -87,7 +87,7 @@ describe('ContextGauge, of the window', () => {
 });
 
 describe('assertTokens', () => {
-  it.each([0, 0.5, 1, 1e9])('takes %d', (tokens) => {
+  it.each([0, 0.5, 1, 1e9])('accepts %d', (tokens) => {
     expect(() => {
       assertTokens('inputTokens', tokens);
     }).not.toThrow();
@@ -99,7 +99,7 @@ describe('assertTokens', () => {
     }).toThrow(new RangeError(`Expected inputTokens of at least 0, got ${tokens}.`));
   });
 
-  it.each([undefined, null, '12', 3n, {}])('refuses %s, which is no number', (tokens) => {
+  it.each([undefined, null, '12', 3n, {}])('refuses %s, which is not a number', (tokens) => {
     expect(() => {
       assertTokens('inputTokens', tokens as number);
     }).toThrow(TypeError);

@@ -1,4 +1,4 @@
-// What edits may cost is the same in every process that serves a conversation.
+// The budget of edits is the same in every process that serves a conversation.
 
 import { describe, expect, it } from 'vitest';
 
@@ -25,7 +25,7 @@ const PRICE = {
 };
 
 describe('CostMeter.spendable', () => {
-  it('is that of the session which this one continues, above a step of the price as well', async () => {
+  it('is the same as in the session that this one continues, also above a price step', async () => {
     const history = new HistoryService({
       countEntries: (contents) => Promise.resolve(contents.map(() => 10)),
     });

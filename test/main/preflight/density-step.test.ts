@@ -1,4 +1,4 @@
-// What a session takes over of the tokens that a thread foretells for the entries that a pass replaces.
+// Which token counts a session accepts from a thread that predicts them for the entries a pass replaces.
 
 import { describe, expect, it } from 'vitest';
 
@@ -8,7 +8,7 @@ import type { IContent } from '../../../src/shared/content.js';
 import { historyOf } from '../../support/notation.js';
 import { entriesOf, openSession } from '../../support/session-bench.js';
 
-/** Plans here, and foretells so many tokens of an entry, of which some blocks are left to count. */
+/** Plans here, and predicts the tokens of one entry, some blocks of which may be left to count. */
 class ForetellingOffload extends InlineOffload {
   readonly #tokensAfter: readonly number[];
 
@@ -24,16 +24,28 @@ class ForetellingOffload extends InlineOffload {
   }
 }
 
-/** Ten tokens for each block that is counted, of which three are those of the entry. */
+/** Ten tokens for each counted block. */
 const countTensOfBlocks = (contents: readonly IContent[]): Promise<readonly number[]> =>
   Promise.resolve(contents.map(({ blocks }) => 10 * blocks.length));
 
 describe('DensityPruner', () => {
   it.each([
-    ['what is foretold', 'h a:s1,g2 t:s1,g2 a:s3 t:s3 h', 2, false, 60 + 100],
-    ['and counts the new blocks alone', 'h a:s1,g2 t:s1,g2 a:s3 t:s3 h', 2, true, 60 + 107],
-    ['nothing where reasoning may have left', 'h a:*,r1,g2 t:r1,g2 a:w3 t:w3 h', 1, true, 70],
-  ])('takes over %s', async (_, notation, entry, isLeftToCount, expected) => {
+    ['a prediction', 'h a:s1,g2 t:s1,g2 a:s3 t:s3 h', 2, false, 60 + 100],
+    [
+      'a prediction, and counts the new blocks alone',
+      'h a:s1,g2 t:s1,g2 a:s3 t:s3 h',
+      2,
+      true,
+      60 + 107,
+    ],
+    [
+      'no prediction where reasoning may have been removed',
+      'h a:*,r1,g2 t:r1,g2 a:w3 t:w3 h',
+      1,
+      true,
+      70,
+    ],
+  ])('uses %s', async (_, notation, entry, isLeftToCount, expected) => {
     const session = openSession({
       entries: historyOf(notation),
       countEntries: countTensOfBlocks,

@@ -1,4 +1,4 @@
-// What the decision about an edit reads of a history: most of an edit may be held for as long as the session lasts.
+// Which entries the decision about an edit reads: most of an edit may be held for as long as the session lasts.
 
 import { describe, expect, it } from 'vitest';
 
@@ -11,13 +11,13 @@ import { historyOf } from '../../support/notation.js';
 
 const PASS = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 
-/** Ten reads that writes have superseded. */
+/** Ten reads superseded by writes. */
 const STALE = Array.from({ length: 10 }, (_, at) => {
   const file = `(${String(at)}.ts)`;
   return `a:*s${at}00,r${at}01${file} t:r${at}01 a:w${at}02${file} t:w${at}02`;
 }).join(' ');
 
-/** Counts the reads of each entry. */
+/** Records which entries are read. */
 function watched(entries: readonly IContent[], reads: Set<number>): readonly IContent[] {
   return new Proxy(entries, {
     get: (target, key, receiver) => {
@@ -36,7 +36,7 @@ describe('EditGate', () => {
     ['append-only', 'forbid-edits'],
     ['at-birth', 'keep'],
     ['at-birth', 'forbid-edits'],
-  ] as const)('does not look at what it holds: %s, %s', (edits, reasoning) => {
+  ] as const)('does not read the entries of held edits: %s, %s', (edits, reasoning) => {
     const entries = historyOf(`h ${STALE} h`);
     const reads = new Set<number>();
     const history = watched(entries, reads);
@@ -75,7 +75,7 @@ describe('EditGate', () => {
   });
 
   it.each([undefined, 100])(
-    'decides alike whether what it puts in place is counted: %s',
+    'decides the same whether or not its replacements are counted: %s',
     (after) => {
       const result = `(${'x'.repeat(400)})`;
       const history = historyOf(`h a:s1 t:s1${result} a:s2 t:s2 h`);

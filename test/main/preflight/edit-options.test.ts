@@ -1,11 +1,11 @@
-// The options that say when edits land: their defaults, and what is refused.
+// The options for when edits land: their defaults, and what is refused.
 
 import { describe, expect, it } from 'vitest';
 
 import { completeEditOptions } from '../../../src/main/preflight/edit-options.js';
 
 describe('completeEditOptions', () => {
-  it('fills in the defaults, and takes what is given', () => {
+  it('fills in the defaults, and keeps given values', () => {
     const defaults = {
       edits: 'every-turn',
       minReclaimTokens: undefined,

@@ -1,4 +1,4 @@
-// From where on an edit is worth the prompt cache that it costs.
+// From which place on an edit is worth the prompt cache that it costs.
 
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { runs } from '../../support/scale.js';
 
 const HISTORY = Array.from({ length: 6 }, (_, at) => humanText(`entry ${at}`));
 
-/** Removes these entries of 1,000 tokens each; all others have that many, too. */
+/** Removes these entries; all entries have 1,000 tokens. */
 function from(
   removals: readonly number[],
   sentEntries: number,
@@ -35,7 +35,7 @@ function from(
 }
 
 describe('worthwhileFrom', () => {
-  it('takes what nothing that was sent stands behind', () => {
+  it('takes edits with nothing sent behind them', () => {
     expect([from([5], 5), from([5], 6), from([3], 4)]).toEqual([5, 5, 3]);
   });
 
@@ -46,22 +46,22 @@ describe('worthwhileFrom', () => {
     expect(from([4], 5)).toBe(4);
   });
 
-  it('takes of several places the one that pays best', () => {
+  it('takes the place that pays best', () => {
     expect(from([0, 4], 5)).toBe(0);
     expect(from([0, 5], 6)).toBe(5);
     expect(from([], 6)).toBe(Infinity);
   });
 });
 
-/** One call of a session: how much is new, and which of the older results are stale from then on. */
+/** One call of a session: how much is new, and which older results are stale from then on. */
 interface PlayedCall {
   readonly tokens: number;
   readonly stale: readonly number[];
 }
 
 /**
- * Input costs of a session whose stale results leave by the rule, and a lower bound for every schedule: each token is written
- * once, and read by every later call until it is stale.
+ * Input costs of a session whose stale results are removed by the rule, and a lower bound for every schedule: each token is written once, and read by every
+ * later call until it is stale.
  */
 function costsOf(
   calls: readonly PlayedCall[],
@@ -107,7 +107,7 @@ function costsOf(
 describe('worthwhileFrom, call by call', () => {
   const picks = fc.array(fc.nat(1_000), { maxLength: 3 });
   const any = fc.array(fc.record({ tokens: fc.nat(5_000), stale: picks }), { maxLength: 150 });
-  /** Much that stays, behind little that is stale with every call. */
+  /** Much that stays, behind a little that becomes stale with every call. */
   const alive = fc
     .tuple(fc.integer({ min: 1_000, max: 200_000 }), fc.integer({ min: 5, max: 70 }))
     .map(([much, count]): PlayedCall[] => [
@@ -115,7 +115,7 @@ describe('worthwhileFrom, call by call', () => {
       { tokens: much, stale: [] },
       ...Array.from({ length: count }, (_, at) => ({ tokens: 1, stale: [at] })),
     ]);
-  /** Much that is stale soon, and little that stays. */
+  /** Much that becomes stale soon, and little that stays. */
   const dead = fc
     .tuple(fc.integer({ min: 1_000, max: 200_000 }), fc.integer({ min: 5, max: 140 }))
     .map(([much, count]): PlayedCall[] => [
@@ -144,7 +144,7 @@ describe('worthwhileFrom, call by call', () => {
 });
 
 describe('worthwhileFrom, of calls in parallel', () => {
-  // The second read is superseded and leaves with its call; the first result leaves for good.
+  // The second read is superseded and is removed with its call; the first result is removed for good.
   const history = historyOf('h a:r1,r2 t:r1 t:r2 a:r3 t:r3');
   const withoutSecondCall = {
     ...history[1]!,
@@ -163,18 +163,18 @@ describe('worthwhileFrom, of calls in parallel', () => {
     countedTokens: (entry: IContent): number => (entry === history[3] ? 10_000 : 100),
   };
 
-  it('takes no place between a call that leaves and its result, which would have to stay', () => {
+  it('chooses no place between a removed call and its result, which would have to stay', () => {
     expect(worthwhileFrom(edit)).toBe(1);
     expect(belowStepFrom(edit, 5_000, { read: 0.2, write: 2.5 })).toBe(1);
   });
 });
 
-describe('worthwhileFrom, of prompts that are hardly cached', () => {
-  it('counts what stands before as written anew where that is too short', () => {
+describe('worthwhileFrom, for short cached prefixes', () => {
+  it('counts the prefix as written anew where it is too short to be cached', () => {
     // 1,000 tokens for 40 calls at 0.1 are 4,000, and 3,000 behind them cost 3,450; with the 1,000 before, 4,600.
     const at = (minCachedTokens: number): number => from([1], 5, 1_000, undefined, minCachedTokens);
     expect([at(0), at(1_000), at(1_001)]).toEqual([1, 1, Infinity]);
-    // What stood in front of the end that is removed is written anew as well, but not where nothing that was sent changes.
+    // What stood in front of a removed end is written anew as well, but not if nothing that was sent changes.
     const end = (minCachedTokens: number): number =>
       from([4], 5, 1_000, undefined, minCachedTokens);
     expect([end(4_000), end(4_001)]).toEqual([4, Infinity]);
@@ -185,7 +185,7 @@ describe('worthwhileFrom, of prompts that are hardly cached', () => {
 describe('spendable', () => {
   const prices = { read: 0.1, write: 1 };
 
-  it('is a twentieth of what has been spent where no edit has landed', () => {
+  it('is a twentieth of the costs so far if no edit has landed', () => {
     const [sent, unedited] = [new TokenTally(), new TokenTally()];
     for (const tally of [sent, unedited]) tally.add(1_000, true, Infinity);
     // 1,000 written, and 1,000 read with 100 more written.
@@ -195,7 +195,7 @@ describe('spendable', () => {
   it('grows by what edits have saved, and falls by what they have cost', () => {
     const [sent, unedited] = [new TokenTally(), new TokenTally()];
     for (const tally of [sent, unedited]) tally.add(1_000, true, Infinity);
-    // Half is gone, and of the other half 100 were read.
+    // Half is removed, and of the other half 100 were read.
     sent.add(500, true, 100);
     unedited.add(1_000, true, Infinity);
     const paid = 1_000 + (10 + 400) + 50;
@@ -212,13 +212,13 @@ describe('spendable', () => {
     const [paid, full] = [1_000 + (1_000 + 1_000), 12_000 + (1_200 + 1_000)];
     const left = spendable(sent, 1_100, unedited, 1_300, terms);
     expect(left).toBeCloseTo(1.05 * full - paid);
-    // Another process continues with the same.
+    // Another process continues with the same memory.
     const [again, uneditedAgain] = [new TokenTally(sent.memory), new TokenTally(unedited.memory)];
     expect(spendable(again, 1_100, uneditedAgain, 1_300, terms)).toBe(left);
   });
 
-  it('has an edit wait that costs more', () => {
-    // Of 3,000 tokens that stay, 1.15 more for each; what leaves saves 200 at once.
+  it('delays an edit that costs more', () => {
+    // 1.15 more for each of 3,000 tokens that stay; the removal saves 200 at once.
     expect(from([0, 1], 5, 1_000, 3_251)).toBe(0);
     expect(from([0, 1], 5, 1_000, 3_249)).toBe(Infinity);
   });
@@ -227,7 +227,7 @@ describe('spendable', () => {
 describe('belowStepFrom', () => {
   const SENT = Array.from({ length: 20 }, (_, at) => humanText(`entry ${at}`));
   const above = { read: 0.2, write: 2.5 };
-  /** Removes these of 20 entries of 1,000 tokens each, all of them sent, where so many stand below the step. */
+  /** Removes these of 20 entries of 1,000 tokens each, all of them sent, with that many tokens below the step. */
   const step = (removals: readonly number[], tokensBelowStep: number): number => {
     const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
     const edit = {
@@ -240,13 +240,13 @@ describe('belowStepFrom', () => {
     return belowStepFrom(edit, tokensBelowStep, above);
   };
 
-  it('takes what leads below the step and pays, and no more than pays', () => {
-    // Two tokens of what stays are written anew for 1.15 each; a call above the step costs 2,000 more.
+  it('takes edits that get below the step and pay, and no more of them than pays', () => {
+    // Two thousand tokens that stay are written anew for 1.15 each; a call above the step costs 2,000 more.
     expect(step([17, 18], 18_000)).toBe(17);
     expect(step([0, 17, 18], 18_000)).toBe(17);
   });
 
-  it('takes nothing that does not lead there, and nothing that costs more than the calls below it save', () => {
+  it('takes nothing that does not get there, and nothing that costs more than the calls below it save', () => {
     expect(step([17, 18], 17_999)).toBe(Infinity);
     expect(step([0, 1], 18_000)).toBe(Infinity);
   });

@@ -21,7 +21,7 @@ const WARM = {
   isBatchPoint: true,
   isCacheCold: false,
   sentEntries: SENT_ENTRIES,
-  /** By entry; all of the edit is worth 100. */
+  /** By entry; the whole edit is worth 100. */
   tokens: Array.from(HISTORY, () => 25),
   minReclaimTokens: 101 as number | undefined,
 };
@@ -71,10 +71,10 @@ describe('EditGate', () => {
     expect(told(admitted(policy, given))).toBe(expected);
   });
 
-  it('lands from where the price of the cache says, when no number is given', () => {
+  it('lands from where the cache price says, when no number is given', () => {
     const given = { minReclaimTokens: undefined };
     expect(told(admitted('batched', given))).toBe('all: reclaims-enough');
-    // Rewriting it would cost more than the stale read in front of it; what was not sent rewrites nothing.
+    // Rewriting this entry would cost more than the stale read in front of it saves; entries that were not sent rewrite nothing.
     const tokens = HISTORY.map((_, index) => (index === 4 ? 100_000 : 25));
     expect(told(admitted('batched', { ...given, tokens }))).toBe('-5 -6: unsent');
     expect(told(admitted('batched', { ...given, tokens, isBatchPoint: false }))).toBe('none');
@@ -82,7 +82,7 @@ describe('EditGate', () => {
     expect(told(admitted('batched', { ...given, tokens: nothing }))).toBe('none');
   });
 
-  it('asks what an edit takes away only when that decides', () => {
+  it('computes the reclaimed tokens only when they decide', () => {
     const asked = (): number => {
       throw new Error('asked');
     };

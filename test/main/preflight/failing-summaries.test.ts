@@ -1,5 +1,4 @@
-// Sessions whose summaries fail or are late: how often a model is asked, what compresses in its place, and how often the prompt cache
-// is rewritten.
+// Sessions whose summaries fail or are late: how often a model is asked, what compresses instead, and how often the prompt cache is rewritten.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -27,7 +26,7 @@ function turn(): IContent[] {
   );
 }
 
-/** Reads of some 280 tokens each, and then writes that make one after the other stale. */
+/** Reads of some 280 tokens each, then writes that supersede them one by one. */
 function read(at: number): IContent[] {
   return historyOf(`a:r9${at}(f${at}.ts) t:r9${at}("${LONG}")`);
 }
@@ -71,7 +70,7 @@ async function settle(): Promise<void> {
   for (let at = 0; at < 20; at += 1) await nextTurn();
 }
 
-describe('a history that does not fit without a summary, and a model that fails', () => {
+describe('a history that does not fit without a summary, with a failing model', () => {
   it('is compressed by the fallback, which makes room for many turns', async () => {
     const session = await open({ summarizer: scriptedSummarizer(down) });
     await growTo(session, 1.02);
@@ -86,7 +85,7 @@ describe('a history that does not fit without a summary, and a model that fails'
     expect(findViolations(session.history.getAll())).toEqual([]);
   });
 
-  it('asks three times, then not at all in a pause, and rewrites seldom', async () => {
+  it('asks three times, then not at all in a pause, and rewrites rarely', async () => {
     const summarizer = scriptedSummarizer(down);
     const session = await open({ summarizer });
     const rewrites: number[] = [];
@@ -117,8 +116,8 @@ describe('a history that does not fit without a summary, and a model that fails'
   it.each<[string, CompactorOptions, EphemeralSettings, string | undefined]>([
     ['the setting', {}, { 'compression.fallback': 'top-down-truncation' }, 'top-down-truncation'],
     ['the documented system', { preset: 'specification' }, {}, undefined],
-    ['a fallback that is the same', {}, { 'compression.fallback': 'one-shot' }, undefined],
-  ])('goes by %s', async (_, given, settings, strategy) => {
+    ['a fallback that equals the strategy', {}, { 'compression.fallback': 'one-shot' }, undefined],
+  ])('follows %s', async (_, given, settings, strategy) => {
     const session = await open({ ...given, summarizer: scriptedSummarizer(down) }, settings);
     await growTo(session, 1.02);
     const { compressed, fitted } = await session.ensureCompressionBeforeSend('p');
@@ -126,7 +125,7 @@ describe('a history that does not fit without a summary, and a model that fails'
     expect(fitted === null).toBe(strategy !== undefined);
   });
 
-  it('asks no more often when each request has a process of its own', async () => {
+  it('asks no more often when each request has its own process', async () => {
     const summarizer = scriptedSummarizer(down);
     const history: IContent[] = [];
     let state: SessionState | undefined;
@@ -166,7 +165,7 @@ describe('a history at the threshold whose compression is held', () => {
     expect(prunings).toHaveLength(1);
   });
 
-  it('takes the summary in an open turn, too, if pruning costs that its reasoning', async () => {
+  it('lands the summary in an open turn, too, if pruning removes the reasoning of that turn', async () => {
     const answer = {
       text: '<state_snapshot>on we go</state_snapshot>',
       finishReason: 'stop',

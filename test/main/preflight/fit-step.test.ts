@@ -1,4 +1,4 @@
-// How far a history is cut that has to fit the window, where it could go further only at the cost of what the model has not seen.
+// How far a history is cut to fit the window, where cutting further would remove what the model has not seen.
 
 import { expect, it } from 'vitest';
 
@@ -12,12 +12,12 @@ const isSummarized = (entry: IContent): boolean => JSON.stringify(entry).include
 it.each([
   // Down to the lower mark, so that the next calls need no cut.
   [330, 200, 'r1', 830],
-  // The first one does not save enough for that, but the window has room for the other.
+  // The first result does not save enough for that, but the window has room for the second.
   [200, 310, 'r1', 940],
   // It saves too little for the window as well.
   [100, 500, 'r2', 730],
 ])(
-  'of %i tokens that the model has seen and %i that it has not, summarizes %s',
+  'with %i tokens that the model has seen and %i that it has not, summarizes %s',
   async (seen, unseen, summarized, tokensAfter) => {
     const entries = historyOf('h:1 a:r1 t:r1 a:r2 t:r2');
     const weights = [600, 10, seen, 10, unseen];
@@ -37,7 +37,7 @@ it.each([
   },
 );
 
-it('begins anew when the host edits the history while it is measured', async () => {
+it('starts again when the host edits the history while it is measured', async () => {
   const entries = historyOf('h:1 a:r1 t:r1 a:r2 t:r2');
   const weights = [600, 10, 330, 10, 200];
   let isEdited = false;

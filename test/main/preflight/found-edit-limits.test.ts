@@ -1,4 +1,4 @@
-// What is left of an edit that may change nothing before a place.
+// What is left of an edit that may change nothing in front of a place.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -28,13 +28,13 @@ const PASS: DensityConfig = {
   recencyRetention: 1,
 };
 
-/** Takes every result that was sent. */
+/** Makes every result that was sent stale. */
 const ALL_STALE: WorkingSetRules = {
   ...{ readCalls: 0, searchCalls: 0, outputCalls: 0, otherCalls: 0 },
   ...{ earlyShare: 1, paybackCalls: Infinity, freeTokens: 0 },
 };
 
-/** More than a placeholder has. */
+/** Longer than a placeholder. */
 const LONG = 'x'.repeat(200);
 
 function limited(notation: string, entry: number, block = 0, pass = PASS): DensityResult {
@@ -47,28 +47,28 @@ function limited(notation: string, entry: number, block = 0, pass = PASS): Densi
 describe('FoundEdit.limitedTo', () => {
   it.each([
     ['all, when the place is the start', 0, '-1 -2 -3 -4'],
-    ['a pair whose call stands at the place', 3, '-3 -4'],
-    ['no response whose call stands before the place', 4, ''],
-    ['no response whose call stands before the place', 2, '-3 -4'],
+    ['a pair whose call is at the place', 3, '-3 -4'],
+    ['no response whose call is before the place', 4, ''],
+    ['no response whose call is before the place', 2, '-3 -4'],
     ['nothing, when the place is behind it', 5, ''],
   ])('leaves %s', (_, entry, expected) => {
     expect(describeResult(limited('h a:r1 t:r1 a:r2 t:r2 a:w3 t:w3', entry))).toBe(expected);
   });
 
-  it('leaves an entry as it is that would lose one of two calls whose responses have to stay', () => {
-    // The second response came late: what is before it was sent.
+  it('keeps an entry that would lose one of two calls whose responses have to stay', () => {
+    // The second response came late: the entries before it were sent.
     const notation = 'h a:r1,r2(b.ts) t:r1 t:r2 a:w3 t:w3 a:w4(b.ts) t:w4';
     expect(describeResult(limited(notation, 0))).toBe('-1 -2 -3');
     expect(describeResult(limited(notation, 3))).toBe('');
   });
 
-  it('keeps two pairs of one id together', () => {
+  it('keeps two pairs with the same id together', () => {
     const notation = 'h a:r1 t:r1 h a:r1 t:r1 a:w2 t:w2';
     expect(describeResult(limited(notation, 0))).toBe('-1 -2 -4 -5');
     expect(describeResult(limited(notation, 3))).toBe('');
   });
 
-  it('cuts no inclusion that stands before the place', () => {
+  it('cuts no inclusion before the place', () => {
     const notation = 'h:see+@a.ts h:and+@a.ts h:now+@a.ts';
     expect(describeResult(limited(notation, 0))).toBe('~0 ~1');
     expect(describeResult(limited(notation, 1))).toBe('~1');
@@ -80,11 +80,11 @@ describe('FoundEdit.limitedTo', () => {
     expect(describeResult(limited(notation, 1, 3))).toBe('');
   });
 
-  it('removes no entry that holds what has to stay', () => {
+  it('removes no entry with a part that has to stay', () => {
     expect(describeResult(limited('h a:*s1,r1 t:r1 a:w2 t:w2', 1, 1))).toBe('');
   });
 
-  it('tells in the metadata what is left', () => {
+  it('reports in the metadata what is left', () => {
     const notation = 'h:see+@a.ts a:r1 t:r1 h:now+@a.ts+@a.ts a:r2,s3,s4 t:r2 t:s3 t:s4 a:w5 t:w5';
     const pass = { ...PASS, recencyPruning: true };
     expect(limited(notation, 0, 0, pass).metadata).toEqual({
@@ -99,7 +99,7 @@ describe('FoundEdit.limitedTo', () => {
     });
   });
 
-  it('leaves valid histories, nothing that is before the place edited, and all when all is behind it', () => {
+  it('leaves histories valid, entries before the place unedited, and the edit whole when all of it is behind the place', () => {
     const property = fc.property(
       arbitraryHistory({ maxEntries: 60 }),
       arbitraryDensityConfig(),
@@ -128,18 +128,18 @@ describe('FoundEdit.limitedTo', () => {
   });
 
   it.each([
-    // Nothing but the working set is on that takes results.
+    // Only the working set removes results.
     [{ recencyPruning: false }, { readWritePairsPruned: 0, recencyPruned: 0, workingSetPruned: 3 }],
-    // Recency takes the first two; the working set takes what that leaves.
+    // Recency removes the first two; the working set removes the rest.
     [{ recencyPruning: true }, { readWritePairsPruned: 0, recencyPruned: 2, workingSetPruned: 1 }],
-  ])('tells with %o what the working set took', (phases, expected) => {
+  ])('counts with %o the edits of the working set', (phases, expected) => {
     const pass = { ...PASS, ...phases, workingSet: ALL_STALE };
     const notation = `h:@b.ts h:@b.ts a:s1 t:s1(${LONG}) a:s2 t:s2(${LONG}) a:s3 t:s3(${LONG}) a a`;
     const metadata = { fileDeduplicationsPruned: 0, ...expected };
     expect(limited(notation, 1, 0, pass).metadata).toEqual(metadata);
   });
 
-  it('tells of a whole edit what the pass told', () => {
+  it('reports the same for a whole edit as the pass', () => {
     const property = fc.property(
       arbitraryHistory({ maxEntries: 60 }),
       arbitraryDensityConfig(),
@@ -153,7 +153,7 @@ describe('FoundEdit.limitedTo', () => {
     fc.assert(property, { numRuns: runs(500) });
   });
 
-  it('tells of a whole edit with a working set what the pass told', () => {
+  it('reports the same for a whole edit with a working set as the pass', () => {
     const property = fc.property(
       arbitraryWorkingHistoryOf({ maxEntries: 60 }),
       arbitraryWorkingConfig(),
@@ -178,13 +178,13 @@ describe('FoundEdit.shrinkingFrom', () => {
     [0, '~3'],
     [3, '~3'],
     [4, ''],
-  ])('leaves from entry %i on what only shrinks results', (entry, expected) => {
+  ])('keeps from entry %i on the edits that only shrink results', (entry, expected) => {
     const planned = plannedEdit(plan, history, pass, texts);
     expect(describeResult(planned.result)).toBe('~0 ~3');
     expect(describeResult(planned.shrinkingFrom(entry).result)).toBe(expected);
   });
 
-  it('leaves an entry as it is that is not only shrunk', () => {
+  it('keeps an entry as it is if it is not only shrunk', () => {
     const recent = { ...pass, recencyPruning: true };
     const both = historyOf(`h a:s1,s2 t:s1,s2${blank}`);
     const edit = optimize(both, recent);
@@ -198,13 +198,13 @@ describe('FoundEdit.shrinkingFrom', () => {
     expect(found.shrinkingFrom(0).firstEntry).toBe(Infinity);
   });
 
-  it('returns the same edit if it is all', () => {
+  it('returns the same edit if it is complete', () => {
     const found = plannedEdit(plan, history, pass, texts).shrinkingFrom(3);
     expect(found.shrinkingFrom(2)).toBe(found);
   });
 });
 
-/** All of an edit but one more, of an entry in front that no pass edits. */
+/** All of an edit except for one more, of an entry in front that no pass edits. */
 function allBut(
   whole: DensityResult,
   history: readonly IContent[],

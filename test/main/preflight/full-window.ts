@@ -1,17 +1,17 @@
-// A session's history on which every step of the preflight has something to do: reads that a
-// write made stale, a file included twice, old results for a compression, and a tail that does not fit.
+// A session's history with work for every step of the preflight: reads that a write made stale, a file included twice, old results for a compression, and a
+// tail that does not fit.
 
 import type { IContent } from '../../../src/shared/content.js';
 import { historyOf } from '../../support/notation.js';
 
-/** Tokens of the window that `fullHistory` does not fit, however it is compressed. */
+/** A window that `fullHistory` does not fit, however it is compressed. */
 export const FULL_WINDOW_LIMIT = 3_000;
 
 function text(length: number): string {
   return 'lorem ipsum '.repeat(length / 12);
 }
 
-/** New entries each time: 27 of them, some 12,000 tokens by the estimate. */
+/** New entries each time: 27 of them, some 12,000 estimated tokens. */
 export function fullHistory(): IContent[] {
   const old = Array.from(
     { length: 6 },

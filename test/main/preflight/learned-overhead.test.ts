@@ -1,4 +1,4 @@
-// What the usage of whole requests says of the tokens that nobody has counted, and of how a model counts.
+// What the usage of whole requests tells about uncounted tokens, and about how a model counts.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -16,11 +16,11 @@ interface World {
   readonly unseen: LearnedOverhead;
   /** Reports a request with that history. */
   readonly call: (countedTokens: number, reportedTokens?: number) => string;
-  /** What the next request is taken for. */
+  /** The expected tokens of the next request. */
   readonly expected: (countedTokens: number) => number;
 }
 
-/** A model that makes `ratio` tokens of each counted one, and requests that hold `overhead` besides. */
+/** A model that counts `ratio` tokens for each counted one, and requests with another `overhead`. */
 function world(overhead: number, ratio: number): World {
   const calibration = new TokenCalibration();
   const unseen = new LearnedOverhead(calibration);
@@ -34,7 +34,7 @@ function world(overhead: number, ratio: number): World {
 }
 
 describe('LearnedOverhead', () => {
-  it('are none before a report, and all that the history does not explain after the first', () => {
+  it('is none before a report, and after the first all that the history does not explain', () => {
     const { unseen, call, calibration } = world(27_000, 1.5);
     expect(unseen.tokens).toBe(0);
     expect(call(400)).toBe('too-small');
@@ -42,7 +42,7 @@ describe('LearnedOverhead', () => {
     expect(calibration.learnedOf(MODEL)).toBeUndefined();
   });
 
-  it('tell a ratio from an overhead by the difference of two requests', () => {
+  it('distinguishes ratio from overhead by the difference of two requests', () => {
     const { unseen, call, calibration } = world(27_000, 1.5);
     call(400);
     expect(call(10_400)).toBe('learned');
@@ -50,7 +50,7 @@ describe('LearnedOverhead', () => {
     expect(unseen.tokens).toBe(27_000);
   });
 
-  it('go on in another process', () => {
+  it('continues in another process', () => {
     const { unseen, call, calibration } = world(27_000, 1.5);
     expect(unseen.memory).toBeNull();
     call(400);
@@ -64,7 +64,7 @@ describe('LearnedOverhead', () => {
     expect(later.tokens).toBe(unseen.tokens);
   });
 
-  it('learn from a history that was compacted, too', () => {
+  it('learns from a compacted history, too', () => {
     const { unseen, call, calibration } = world(27_000, 1.5);
     call(100_000);
     expect(call(104_000)).toBe('too-small');
@@ -73,7 +73,7 @@ describe('LearnedOverhead', () => {
     expect(unseen.tokens).toBe(27_000);
   });
 
-  it('do not grow by a report that is a sum over several requests', () => {
+  it('does not grow by a report that sums several requests', () => {
     for (const wrong of [0, 2]) {
       const { unseen, call } = world(27_000, 1);
       [1_000, 5_000, 9_000, 13_000].forEach((counted, at) =>
@@ -83,7 +83,7 @@ describe('LearnedOverhead', () => {
     }
   });
 
-  it('learn the ratio although the first report was a sum over several requests', () => {
+  it('learns the ratio although the first report summed several requests', () => {
     const { call, calibration } = world(27_000, 1.5);
     call(1_000, 500_000);
     expect(call(10_000)).toBe('too-low');
@@ -91,14 +91,14 @@ describe('LearnedOverhead', () => {
     expect(calibration.ratioOf(MODEL)).toBe(1.5);
   });
 
-  it('are forgotten of another model, and never negative', () => {
+  it('is forgotten for another model, and never negative', () => {
     const { unseen, call } = world(27_000, 1);
     call(1_000);
     unseen.observe({ modelName: 'small', reportedTokens: 800, countedTokens: 1_000 });
     expect(unseen.tokens).toBe(0);
   });
 
-  it('make requests known exactly once the ratio is learned, and better than nothing before', () => {
+  it('predicts requests exactly once the ratio is learned, and better than without a report before', () => {
     const growths = fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 2, maxLength: 30 });
     fc.assert(
       fc.property(fc.nat(60_000), arbitraryRatio(0.5, 2), growths, (overhead, ratio, each) => {
@@ -117,7 +117,7 @@ describe('LearnedOverhead', () => {
     );
   });
 
-  it('stay close with reports that are up to a hundredth off', () => {
+  it('stays close with reports that are off by up to a hundredth', () => {
     const growths = fc.array(fc.integer({ min: 1_000, max: 9_000 }), {
       minLength: 12,
       maxLength: 30,

@@ -1,4 +1,4 @@
-// What may go from the start of a history because a provider has compacted it by itself.
+// What may be removed from the start of a history because a provider has compacted it.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { runs } from '../../support/scale.js';
 const COMPACTION = providerEntry({ kind: 'compaction', data: {}, tokens: 9 });
 const SAID = providerEntry({ kind: 'message', data: {}, tokens: 9 });
 
-/** A history in which `c` is a compaction and `u` what came back of the user's words with one. */
+/** A history in which `c` is a compaction and `u` the user's words that came back with one. */
 function withCompactions(notation: string): IContent[] {
   return notation
     .split(' ')
@@ -33,7 +33,7 @@ describe('replacedEntries', () => {
     ['all before it', 'h a c h a', 0, 2],
     ['all before the newest', 'h a c h a c h', 0, 5],
     ['nothing where there is none', 'h a h a', 0, 0],
-    ['nothing that the user alone has said', 'h h c h a', 0, 0],
+    ['nothing said only by the user', 'h h c h a', 0, 0],
     ['nothing that came with it', 'u u c h a', 0, 0],
     ['nothing twice', 'h a c h a', 3, 0],
     ['no call that is answered behind it', 'h a a:r1 c t:r1 h', 0, 2],
@@ -71,7 +71,7 @@ describe('replacedEntries', () => {
   });
 });
 
-/** An id that comes again: the call that went had its answer. */
+/** An id used again: the removed call had its response. */
 function isAnsweredBefore(history: readonly IContent[], end: number, callId: string): boolean {
   return history
     .slice(0, end)

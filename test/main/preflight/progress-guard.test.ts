@@ -1,4 +1,4 @@
-// When automatic compressions are held: after one that did not help, and after several that failed.
+// When automatic compressions are held: after one that did not help, and after several failures.
 
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -12,7 +12,7 @@ interface TimedGuard {
   readonly pass: (ms: number) => void;
 }
 
-/** A guard that asks for 50 tokens of growth, and a clock that a test moves. */
+/** A guard that requires 50 tokens of growth, and a clock that a test advances. */
 function timedGuard(failures?: FailureMemory): TimedGuard {
   let nowMs = 1_000;
   const guard = new ProgressGuard({ minGrowthTokens: () => 50, now: () => nowMs, failures });
@@ -34,7 +34,7 @@ describe('ProgressGuard', () => {
       expect(timedGuard().guard.holdReason(0)).toBeNull();
     });
 
-    it('holds nothing when that got under the threshold', () => {
+    it('holds nothing when that got below the threshold', () => {
       const { guard } = timedGuard();
       guard.noteEnd(800, true);
       expect(guard.holdReason(800)).toBeNull();
@@ -52,7 +52,7 @@ describe('ProgressGuard', () => {
       expect(guard.holdReason(tokens)).toBe(hold);
     });
 
-    it('goes by the last one', () => {
+    it('follows the last one', () => {
       const { guard } = timedGuard();
       guard.noteEnd(900, false);
       guard.noteEnd(1_000, false);
@@ -61,7 +61,7 @@ describe('ProgressGuard', () => {
       expect(guard.holdReason(1_000)).toBeNull();
     });
 
-    it('lets no time pass for growth', () => {
+    it('does not accept time in place of growth', () => {
       const { guard, pass } = timedGuard();
       guard.noteEnd(900, false);
       pass(1e9);
@@ -70,7 +70,7 @@ describe('ProgressGuard', () => {
   });
 
   describe('noteShrunk', () => {
-    it('counts growth from what is left', () => {
+    it('measures growth from what is left', () => {
       const { guard } = timedGuard();
       guard.noteEnd(900, false);
       guard.noteShrunk(400);
@@ -78,7 +78,7 @@ describe('ProgressGuard', () => {
       expect(guard.holdReason(450)).toBeNull();
     });
 
-    it('never asks for more growth than before', () => {
+    it('never requires more growth than before', () => {
       const { guard } = timedGuard();
       guard.noteEnd(900, false);
       guard.noteShrunk(940);
@@ -90,7 +90,7 @@ describe('ProgressGuard', () => {
   });
 
   describe('noteCut', () => {
-    it('lets what was cut off count as growth', () => {
+    it('counts what was cut off as growth', () => {
       const { guard } = timedGuard();
       guard.noteEnd(1_100, false);
       guard.noteCut(1_100, 1_000);
@@ -101,7 +101,7 @@ describe('ProgressGuard', () => {
       expect(guard.holdReason(1_020)).toBeNull();
     });
 
-    it('never asks for more growth than from what is left', () => {
+    it('never requires more growth than from what is left', () => {
       const { guard } = timedGuard();
       guard.noteEnd(1_100, false);
       guard.noteCut(500, 450);
@@ -123,7 +123,7 @@ describe('ProgressGuard', () => {
       expect(guard.holdReason(0)).toBeNull();
     });
 
-    it('pauses again as soon as the one fails that is tried after a pause', () => {
+    it('pauses again as soon as the first attempt after a pause fails', () => {
       const { guard, pass } = timedGuard();
       failTimes(guard, 3);
       for (let pause = 0; pause < 3; pause += 1) {
@@ -134,7 +134,7 @@ describe('ProgressGuard', () => {
       }
     });
 
-    it('counts anew once one has ended', () => {
+    it('starts counting again after a success', () => {
       const { guard, pass } = timedGuard();
       failTimes(guard, 3);
       pass(60_000);
@@ -145,7 +145,7 @@ describe('ProgressGuard', () => {
       expect(guard.holdReason(0)).toBe('cooling-down');
     });
 
-    it('counts one that ended without use as ended', () => {
+    it('counts a useless compression as a success', () => {
       const { guard } = timedGuard();
       failTimes(guard, 2);
       guard.noteEnd(100, false);
@@ -161,7 +161,7 @@ describe('ProgressGuard', () => {
       expect(guard.holdReason(0)).toBeNull();
     });
 
-    it('goes on with the failures when a fallback stands in, also in a pause', () => {
+    it('keeps counting failures when a fallback stands in, also in a pause', () => {
       const { guard, pass } = timedGuard();
       failTimes(guard, 2);
       guard.noteEnd(100, true, true);
@@ -173,7 +173,7 @@ describe('ProgressGuard', () => {
       expect(guard.holdReason(0)).toBe('cooling-down');
     });
 
-    it('is remembered by a later session, as far as the pause is not over', () => {
+    it('hands the rest of a pause to a later session', () => {
       vi.useFakeTimers({ toFake: ['Date'] });
       onTestFinished(() => void vi.useRealTimers());
       const { guard } = timedGuard();
@@ -189,7 +189,7 @@ describe('ProgressGuard', () => {
       expect(after.holdReason(0)).toBe('cooling-down');
     });
 
-    it('asks for growth still when the pause is over', () => {
+    it('still requires growth when the pause is over', () => {
       const { guard, pass } = timedGuard();
       guard.noteEnd(900, false);
       failTimes(guard, 3);
@@ -198,7 +198,7 @@ describe('ProgressGuard', () => {
     });
   });
 
-  it('lets few compressions through whatever happens: each had growth or a pause before it', () => {
+  it('lets few compressions through whatever happens: growth or a pause precedes each', () => {
     const turn = fc.record({
       grownTokens: fc.nat(40),
       passedMs: fc.nat(20_000),
@@ -231,7 +231,7 @@ describe('ProgressGuard', () => {
           else guard.noteShrunk(tokens);
         }
         expect(ended).toBeLessThanOrEqual(1 + grownTokens / 50);
-        // Each end allows two failures more; beyond these, each failure begins a pause.
+        // Each end allows two more failures; beyond these, each failure starts a pause.
         expect(failed).toBeLessThanOrEqual(2 * (ended + 1) + 1 + passedMs / 60_000);
       }),
       { numRuns: runs(300) },

@@ -1,4 +1,4 @@
-// Which requests are taken to have missed a provider's cache, and what a session tells of them.
+// Which requests count as misses of a provider's cache, and what a session reports of them.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -30,40 +30,40 @@ const READ: CacheRead = {
 
 describe('judgeCacheRead', () => {
   it.each<[string, Partial<CacheRead>, CacheMissedEvent['cause']]>([
-    ['nothing of ours has changed', {}, 'changed-request'],
+    ['the session has changed nothing', {}, 'changed-request'],
     ['an edit has rewritten what was sent', { isRewritten: true }, 'edit'],
-    ['the cache has run out', { elapsedMs: 5 * MINUTE }, 'expired'],
-    ['the edit came when the cache was gone', { elapsedMs: 9e9, isRewritten: true }, 'expired'],
-  ])('tells a miss and its cause when %s', (_, other, cause) => {
+    ['the cache has expired', { elapsedMs: 5 * MINUTE }, 'expired'],
+    ['the edit came after the cache had expired', { elapsedMs: 9e9, isRewritten: true }, 'expired'],
+  ])('reports a miss and its cause when %s', (_, other, cause) => {
     const missed = judgeCacheRead({ ...READ, ...other });
     expect(missed).toEqual({ expectedTokens: 10_000, readTokens: 0, cause });
   });
 
   it.each<[string, Partial<CacheRead>]>([
-    ['about all was read', { readTokens: 9_500 }],
-    ['what stood behind the last mark was not read', { readTokens: 5_000 }],
-    ['the request before was too short for a cache', { formerTokens: 511 }],
-    ['this one is too short for a cache', { inputTokens: 511 }],
+    ['nearly everything was read', { readTokens: 9_500 }],
+    ['only what stood behind the last mark was not read', { readTokens: 5_000 }],
+    ['the request before was too short to be cached', { formerTokens: 511 }],
+    ['this one is too short to be cached', { inputTokens: 511 }],
     ['the request before asked for no cache', { ttlMs: 0 }],
     [
-      'nobody knows what the model caches, and it is little',
+      "the model's cache is unknown, and the prompt is short",
       { formerTokens: 4_095, price: undefined },
     ],
-  ])('tells none when %s', (_, other) => {
+  ])('reports none when %s', (_, other) => {
     expect(judgeCacheRead({ ...READ, ...other })).toBeNull();
   });
 
-  it('expects no more than the request holds', () => {
+  it('expects no more than the request has', () => {
     const missed = judgeCacheRead({ ...READ, inputTokens: 3_000, readTokens: 1_499 });
     expect(missed).toMatchObject({ expectedTokens: 3_000, readTokens: 1_499 });
     expect(judgeCacheRead({ ...READ, inputTokens: 3_000, readTokens: 1_500 })).toBeNull();
   });
 
-  it('hands on the reason of the provider', () => {
+  it('passes on the reason of the provider', () => {
     expect(judgeCacheRead({ ...READ, reason: 'tools_changed' })?.reason).toBe('tools_changed');
   });
 
-  it('never tells a miss of a request that reads more than one of which it tells none', () => {
+  it('never reports a miss for a request that reads more than one that was no miss', () => {
     const tokens = fc.nat(200_000);
     const some = fc.record({
       formerTokens: tokens,
@@ -97,7 +97,7 @@ describe('isCacheImplicit', () => {
 interface Bench {
   readonly session: Session;
   readonly missed: CacheMissedEvent[];
-  /** Sends the history as it stands, so long after the request before. */
+  /** Sends the history as it is, that long after the request before. */
   readonly send: (
     inputTokens: number,
     cacheReadTokens?: number,
@@ -135,7 +135,7 @@ const miss = (
 
 describe('Session', () => {
   describe('cacheMissed', () => {
-    it('is told of a request that nobody of us has changed, and to monitoring without the reason', async () => {
+    it("is emitted for a change that the session did not make, and published without the provider's reason", async () => {
       const heard = hear('ctxfold:cache-miss');
       const { send, missed } = open('claude-opus-5-5');
       await send(10_000, 0);
@@ -164,14 +164,14 @@ describe('Session', () => {
       expect(missed).toEqual([miss('edit'), miss('changed-request')]);
     });
 
-    it('names the time that has passed', async () => {
+    it('names the elapsed time', async () => {
       const { send, missed } = open('claude-opus-5-5');
       await send(10_000, 0);
       await send(11_000, 0, { minutes: 5 });
       expect(missed).toEqual([miss('expired')]);
     });
 
-    it('takes two in a row, or the word of the provider, where the cache promises nothing', async () => {
+    it("needs two misses in a row, or the provider's reason, where caching is not guaranteed", async () => {
       const { send, missed } = open('gemini-3.1-pro');
       await send(10_000, 0);
       await send(10_000, 0);
@@ -185,7 +185,7 @@ describe('Session', () => {
       expect(missed).toHaveLength(2);
     });
 
-    it('takes a model of which nobody knows that it has a cache only once it has read from one', async () => {
+    it('is not emitted for a model of unknown caching before it has read from a cache', async () => {
       const { send, missed } = open('a-local-model');
       for (let requests = 0; requests < 5; requests += 1) await send(10_000, 0);
       expect(missed).toEqual([]);
@@ -200,7 +200,7 @@ describe('Session', () => {
       expect(missed).toHaveLength(1);
     });
 
-    it('names an edit of a request that nobody has answered', async () => {
+    it('names an edit of a request that was not answered', async () => {
       const { session, send, missed } = open('claude-opus-5-5', (parts) =>
         openNoted('h a:r1 t:r1', parts),
       );
@@ -211,7 +211,7 @@ describe('Session', () => {
       expect(missed).toEqual([miss('edit')]);
     });
 
-    it('is not told of another model, of a history that was cleared, or where nobody says what was read', async () => {
+    it('is not emitted for another model, a cleared history, or without reported reads', async () => {
       const { session, send, missed } = open('claude-opus-5-5');
       await send(10_000, 0);
       await send(10_000);
@@ -222,7 +222,7 @@ describe('Session', () => {
       expect(missed).toEqual([]);
     });
 
-    it('holds a request against the last one that was reported', async () => {
+    it('compares a request with the last reported one', async () => {
       const { session, send, missed } = open('claude-opus-5-5');
       await send(10_000, 0);
       await session.ensureCompressionBeforeSend('never answered');

@@ -23,7 +23,7 @@ const PASS = {
   recencyRetention: 1,
 };
 
-/** The history that a pass leaves, with what it does to reasoning. */
+/** The history after a pass, and what the pass does to reasoning. */
 function pruned(notation: string): string {
   const history = historyOf(notation);
   applyDensityResult(history, stripReasoning(optimize(history, PASS), history));
@@ -33,29 +33,29 @@ function pruned(notation: string): string {
 describe('stripReasoning', () => {
   it.each([
     [
-      'all of it behind an entry that goes',
+      'all of it behind a removed entry',
       'h a:*s1,sure a:r1 t:r1 a:*s2,w2 t:w2 a:*s3,done',
       'h a:*s1,sure a:w2 t:w2 a:done',
     ],
     [
-      'what stands behind the edited block of an entry, and not what stands before it',
+      'the blocks behind the edited block of an entry, and not those in front of it',
       'h a:*s1,sure,r1,*s2,s3 t:r1,s3 a:w2 t:w2',
       'h a:*s1,sure,s3 t:s3 a:w2 t:w2',
     ],
     ['an entry with nothing else', 'h a:r1 t:r1 a:*s2 a:w2 t:w2', 'h a:w2 t:w2'],
     ['nothing before the edit', 'h a:*s1,g9 t:g9 a:r1 t:r1 a:w2 t:w2', 'h a:*s1,g9 t:g9 a:w2 t:w2'],
-  ])('takes %s', (_, before, after) => {
+  ])('removes %s', (_, before, after) => {
     expect(pruned(before)).toBe(after);
   });
 
-  it('gives back an edit behind which no reasoning stands, and one that edits nothing', () => {
+  it('returns an edit unchanged if no reasoning stands behind it, or if it edits nothing', () => {
     const history = historyOf('h a:*s1,sure a:r1 t:r1 a:w2 t:w2');
     const result = optimize(history, PASS);
     expect(stripReasoning(result, history)).toBe(result);
     expect(stripReasoning(NO_EDITS, history)).toBe(NO_EDITS);
   });
 
-  it('keeps what else an entry carries, and the blocks themselves', () => {
+  it('keeps the other parts of an entry, and the blocks themselves', () => {
     const history = historyOf('h a:r1 t:r1 a#m1:*s1,w2,sure t:w2');
     const before = history[3];
     applyDensityResult(history, stripReasoning(optimize(history, PASS), history));
@@ -66,7 +66,7 @@ describe('stripReasoning', () => {
 });
 
 describe('stripBehind', () => {
-  it('takes reasoning from a place on', () => {
+  it('removes reasoning from a place on', () => {
     const history = historyOf('a:*s1,one a:*s2,two,*s3,three a:*s4,four');
     const from = (entry: number, block: number): string => {
       const edited = history.slice();
@@ -81,7 +81,7 @@ describe('stripBehind', () => {
 describe('stripRewritten', () => {
   const former = historyOf('h a:*s1,one h a:*s2,two h a:*s3,three');
 
-  it('takes reasoning from the first entry on that is another one', () => {
+  it('removes reasoning from the first rewritten entry on', () => {
     const list = [former[0], former[1], ...historyOf('h:summary'), former[3], former[5]];
     const rewritten = list.filter((entry): entry is IContent => entry !== undefined);
     expect(describeHistory(stripRewritten(rewritten, former))).toBe(
@@ -89,12 +89,12 @@ describe('stripRewritten', () => {
     );
   });
 
-  it('removes what held nothing else', () => {
+  it('removes entries with nothing but reasoning', () => {
     const rewritten = historyOf('h:summary a:*s4 a:done');
     expect(describeHistory(stripRewritten(rewritten, former))).toBe('h:summary a:done');
   });
 
-  it('gives back a list that is a beginning of the former one, or has no reasoning', () => {
+  it('returns the same list if it is a prefix of the former one, or has no reasoning', () => {
     const beginning = former.slice(0, 4);
     expect(stripRewritten(beginning, former)).toBe(beginning);
     const summary = historyOf('h:summary a:done');
@@ -112,7 +112,7 @@ describe('placeBehindReasoning', () => {
 });
 
 describe('holdsReasoning', () => {
-  it('looks from an index on', () => {
+  it('searches from an index on', () => {
     const history = historyOf('h a:*s1,one h');
     expect([0, 1, 2].map((from) => holdsReasoning(history, from))).toEqual([true, true, false]);
   });

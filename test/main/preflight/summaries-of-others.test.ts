@@ -1,4 +1,4 @@
-// Processes that serve one conversation in turn, as behind a load balancer: together they ask the model as often as one would.
+// Processes that serve one conversation in turn, as behind a load balancer: together they ask the model as often as one process would.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -18,7 +18,7 @@ import type { ScriptedSummarizer } from '../../support/scripted-summarizer.js';
 
 const LIMIT = 20_000;
 
-/** Some 700 tokens, of which no rule takes any away. */
+/** Some 700 tokens that no rule removes. */
 function turn(at: number): IContent[] {
   return historyOf(`h:"turn ${at}" a:"${wordsOf(at)}" h:"thanks" a:"done ${at}"`);
 }
@@ -27,7 +27,7 @@ function wordsOf(at: number): string {
   return Array.from({ length: 200 }, (_, word) => `word-${at}-${word}`).join(' ');
 }
 
-/** Lets what runs in the background go on as far as it can. */
+/** Lets background work continue as far as it can. */
 async function settle(): Promise<void> {
   for (let at = 0; at < 20; at += 1) await nextTurn();
 }
@@ -48,15 +48,15 @@ function slow(store: StateStore): StateStore {
 interface Process {
   readonly session: Session;
   readonly compressed: CompressedEvent[];
-  /** Takes in what others have added, and prepares a request. */
+  /** Adds the entries of others, and prepares a request. */
   readonly send: () => Promise<string>;
-  /** Does so with edits that need no model, in place of summaries. */
+  /** The same with edits that need no model, in place of summaries. */
   readonly sendEdited: () => Promise<string>;
 }
 
 class Fleet {
   readonly history: IContent[] = [];
-  /** Answers that the model owes. */
+  /** Pending answers of the model. */
   readonly owed: ((text: string) => void)[] = [];
   readonly summarizer: ScriptedSummarizer = scriptedSummarizer(
     () =>
@@ -71,7 +71,7 @@ class Fleet {
   #turns = 0;
   #touches = 0;
 
-  /** @param sessionId a conversation without one is found by its beginning */
+  /** @param sessionId without one, a conversation is found by its first entries */
   constructor(sessionId: string | undefined) {
     this.#sessionId = sessionId;
   }
@@ -80,7 +80,7 @@ class Fleet {
     for (let at = 0; at < count; at += 1) this.history.push(...turn((this.#turns += 1)));
   }
 
-  /** Reads a file, and writes it the next time: then an edit takes away what was read, perhaps long before. */
+  /** Reads a file, and writes it the next time: then an edit removes what was read, perhaps long before. */
   touchFile(): void {
     const id = 1_000 + this.#touches;
     const isRead = (this.#touches += 1) % 2 === 1;
@@ -137,7 +137,7 @@ class Fleet {
   }
 }
 
-/** Sends; where that waits for the model, as over the limit, it answers, perhaps what was asked before. */
+/** Sends; if that waits for the model, as over the limit, answers the pending requests. */
 async function sendAnswered(fleet: Fleet, { send }: Process): Promise<string> {
   const sending = send();
   const isDone = sending.then(() => true);
@@ -147,9 +147,9 @@ async function sendAnswered(fleet: Fleet, { send }: Process): Promise<string> {
 
 describe.each([
   ['with an id', 'one'],
-  ['found by its beginning', undefined],
+  ['found by its first entries', undefined],
 ])('processes that share a conversation %s', (_, sessionId) => {
-  it('lands the summary of one process after others have served the conversation', async () => {
+  it('land the summary of one process after others have served the conversation', async () => {
     const fleet = new Fleet(sessionId);
     fleet.addTurns(20);
     const [one, other] = [await fleet.open(), await fleet.open()];
@@ -160,7 +160,7 @@ describe.each([
     await one.send();
     expect(fleet.summarizer.requests).toHaveLength(1);
     fleet.addTurns(1);
-    // It fits, and so does not wait: another process is at it.
+    // It fits, and so does not wait: another process has asked.
     await other.send();
     expect(fleet.summarizer.requests).toHaveLength(1);
     await fleet.answer('the goal');
@@ -175,7 +175,7 @@ describe.each([
     expect(other.compressed).toEqual([]);
   });
 
-  it('lands it behind edits that were made twice, as another process was faster the first time', async () => {
+  it('land it behind edits that were made twice because another process was faster the first time', async () => {
     const fleet = new Fleet(sessionId);
     fleet.addTurns(8);
     fleet.touchFile();
@@ -195,7 +195,7 @@ describe.each([
     expect(fleet.summarizer.requests).toHaveLength(1);
   });
 
-  it('asks nothing for a history that another process has summarized in a turn', async () => {
+  it('ask nothing for a history that another process has summarized in a turn', async () => {
     const fleet = new Fleet(sessionId);
     fleet.addTurns(10);
     const [one, other] = [await fleet.open(), await fleet.open()];
@@ -211,7 +211,7 @@ describe.each([
     expect(fleet.summarizer.requests).toHaveLength(1);
   });
 
-  it('throws a summary away, and says so, when another process has rewritten what it is of', async () => {
+  it('throw a summary away, and report it, when another process has rewritten what it summarizes', async () => {
     const fleet = new Fleet(sessionId);
     fleet.addTurns(20);
     const [one, other] = [await fleet.open(), await fleet.open()];
@@ -230,11 +230,11 @@ describe.each([
       expect(session.costs().summaries).toEqual({ landed: 1, thrownAway: 1 });
   });
 
-  // Set back: the other process asked while its clock was ahead, and nobody would have asked for as long as it had been.
+  // If a clock was ahead and is set back, the other process's request seems to be in the future, and nobody would ask until then.
   it.each([
     ['has ended', 1],
-    ['asked before the clock was set back', -1],
-  ])('waits for no summary of a process that %s', async (_, sign) => {
+    ['asked before its clock was set back', -1],
+  ])('wait for no summary of a process that %s', async (_, sign) => {
     const fleet = new Fleet(sessionId);
     fleet.addTurns(20);
     const [one, other] = [await fleet.open(), await fleet.open()];
@@ -255,7 +255,7 @@ describe.each([
     expect(fleet.summarizer.requests).toHaveLength(3);
   });
 
-  it('asks at most twice per summary that lands, whoever serves which turn, and sends what the last one sent', async () => {
+  it('ask at most twice per summary that lands, whoever serves which turn, and send what the last one sent', async () => {
     const act = fc.constantFrom('turn', 'turn', 'touch', 'edit', 'one', 'other', 'third', 'answer');
     let landed = 0;
     await fc.assert(

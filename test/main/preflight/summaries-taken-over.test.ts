@@ -1,4 +1,4 @@
-// A process per request: a summary that one process has asked a delegating summarizer for lands in the next one.
+// A process per request: a summary that one process has requested from a delegating summarizer lands in the next one.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -19,19 +19,19 @@ import { validate } from '../../../src/shared/providers/validate.js';
 import { historyOf } from '../../support/notation.js';
 import { snapshot } from '../../support/scripted-summarizer.js';
 
-/** Some 700 tokens, of which no rule takes any away. */
+/** Some 700 tokens that no rule removes. */
 function turn(at: number): IContent[] {
   const words = Array.from({ length: 200 }, (_, word) => `word-${at}-${word}`).join(' ');
   return historyOf(`h:"turn ${at}" a:"${words}" h:"thanks" a:"done ${at}"`);
 }
 
-/** As many, in what a tool answered. */
+/** As many, in the result of a tool. */
 function read(at: number): IContent[] {
   const words = Array.from({ length: 200 }, (_, word) => `word-${at}-${word}`).join(' ');
   return historyOf(`h:"read ${at}" a:r${at}(${at}.ts) t:r${at}("${words}") a:"done"`);
 }
 
-/** Workers that go on whoever ends, as behind a queue. */
+/** Workers that outlive the processes, as behind a queue. */
 class Workers {
   readonly requests: SummarizerRequest[] = [];
   readonly answers: Map<string, SummarizerResponse> = new Map();
@@ -64,14 +64,14 @@ class Workers {
 interface Conversation {
   readonly workers: Workers;
   readonly history: IContent[];
-  /** Serves a request by a process of its own, and serves it again; returns what that sends. */
+  /** Serves a request in a new process, and once more; returns what the second one sends. */
   readonly serve: (todos?: readonly Todo[], strategy?: OwnStrategyName) => Promise<string>;
-  /** What was compressed. */
+  /** The compressions so far. */
   readonly compressed: readonly CompressedEvent[];
   readonly summaries: () => SummaryCounts | undefined;
 }
 
-/** @param sessionId a conversation without one is found by its beginning */
+/** @param sessionId without one, a conversation is found by its first entries */
 function converse(sessionId: string | undefined): Conversation {
   const workers = new Workers();
   const history: IContent[] = [];
@@ -108,7 +108,7 @@ function converse(sessionId: string | undefined): Conversation {
 }
 
 describe('a summary that is under way when its process ends', () => {
-  it('lands in the next process that finds it made, and is asked for once', async () => {
+  it('lands in the next process that finds it ready, and is asked for once', async () => {
     const { workers, history, serve, compressed, summaries } = converse('one');
     await serve();
     expect(workers.reasons).toEqual(['The session was closed; another process may go on with it.']);
@@ -117,7 +117,7 @@ describe('a summary that is under way when its process ends', () => {
     expect(before).toContain('done 10');
     workers.answer('the goal');
     history.push(...turn(21));
-    // What the host would have told the model by now makes no other question.
+    // Todos that have changed meanwhile do not make it another question.
     const sent = await serve([{ id: 'a', content: 'a new one', status: 'pending' }]);
     expect(sent.includes('the goal')).toBe(true);
     expect(sent.includes('done 10')).toBe(false);
@@ -129,7 +129,7 @@ describe('a summary that is under way when its process ends', () => {
     expect(workers.requests).toHaveLength(1);
   });
 
-  it('is looked for in vain once per process, and never asked for a second time meanwhile', async () => {
+  it('is looked for once per process, and not asked for again meanwhile', async () => {
     const { workers, history, serve } = converse('one');
     await serve();
     const { length } = workers.looks;
@@ -142,7 +142,7 @@ describe('a summary that is under way when its process ends', () => {
     expect(workers.requests).toHaveLength(1);
   });
 
-  it('is not taken for one of another branch, or by a conversation that only begins like it', async () => {
+  it('is not used for another branch, or for a conversation that only starts the same', async () => {
     for (const name of ['one', undefined]) {
       const { workers, history, serve } = converse(name);
       await serve();
@@ -155,7 +155,7 @@ describe('a summary that is under way when its process ends', () => {
     }
   });
 
-  it('is left where its answer is unfit', async () => {
+  it('is ignored if its answer is unusable', async () => {
     for (const of of [{ finishReason: 'length' }, { text: ' ' }, { text: 'no frame' }] as const) {
       const { workers, serve } = converse('one');
       const sent = await serve();
@@ -164,7 +164,7 @@ describe('a summary that is under way when its process ends', () => {
     }
   });
 
-  it('is left where the next process compresses without a model', async () => {
+  it('is ignored if the next process compresses without a model', async () => {
     const { workers, history, serve, compressed } = converse('one');
     for (let at = 0; at < 10; at += 1) history.push(...read(at));
     history.splice(0, 40);
@@ -175,7 +175,7 @@ describe('a summary that is under way when its process ends', () => {
     expect(compressed.filter(({ isAhead }) => isAhead)).toEqual([]);
   });
 
-  it('fails no turn where looking for it fails', async () => {
+  it('fails no turn when looking for it fails', async () => {
     const { workers, serve } = converse('one');
     const sent = await serve();
     workers.answer('the goal');

@@ -1,4 +1,4 @@
-// Sums of prefixes against adding up, through appending and rewriting.
+// Sums of prefixes against plain addition, under appends and rewrites.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { runs } from '../../support/scale.js';
 import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 describe('PrefixTokens', () => {
-  it('gives what adding up gives, whatever was appended and rewritten', () => {
+  it('returns what addition returns, whatever was appended and rewritten', () => {
     const step = fc.record({
       appended: fc.nat(700),
       at: arbitraryRatio(),
@@ -33,7 +33,7 @@ describe('PrefixTokens', () => {
         const end = Math.floor(at * history.length);
         prefixes.keep(end);
         expect(prefixes.sum(history, end, sum(history.length))).toBe(sum(end));
-        // What stands behind is rewritten.
+        // Everything behind is rewritten.
         history = history.slice(0, end);
         append(Math.ceil(appended / 2));
       }

@@ -1,4 +1,4 @@
-// What becomes of entries while somebody works on them elsewhere.
+// Follows entries of a history that changes while work on it is under way.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ async function apply(
 }
 
 describe('TrackedHistory', () => {
-  it('puts what was made of a history in the place of what has become of it', async () => {
+  it('rebases a result onto the history as it is now', async () => {
     const { history, followed, entries } = follow(6);
     const made = [entries[0]!, humanText('S'), ...entries.slice(3)];
     history.add(humanText('6'));
@@ -54,14 +54,14 @@ describe('TrackedHistory', () => {
     expect(followed.isGone).toBe(false);
   });
 
-  it('knows the first entry that was edited, whichever is edited later', async () => {
+  it('knows the first edited entry, whichever is edited later', async () => {
     const { history, followed } = follow(6);
     expect(followed.firstEdited).toBe(Infinity);
     for (const index of [4, 1, 2]) await apply(history, [index]);
     expect(followed.firstEdited).toBe(1);
   });
 
-  it('tells an object that stands at several places apart', async () => {
+  it('distinguishes the positions of an object that occurs more than once', async () => {
     const history = new HistoryService();
     const twice = humanText('x');
     history.addAll([twice, humanText('1'), twice]);
@@ -83,13 +83,13 @@ describe('TrackedHistory', () => {
       },
     ],
     ['rewritten', (history) => void history.replaceAll([humanText('S')], history.base)],
-  ])('has nothing to follow once the history is %s', (_, act) => {
+  ])('is gone once the history is %s', (_, act) => {
     const { history, followed } = follow(3);
     act(history);
     expect(followed.isGone).toBe(true);
   });
 
-  it('agrees with edits of what was made, whatever lands', async () => {
+  it('has the same result as edits of the result itself, whatever lands', async () => {
     const step = fc.record({
       adds: fc.nat(2),
       picks: fc.array(fc.tuple(fc.nat(30), fc.boolean()), { maxLength: 5 }),
@@ -102,7 +102,7 @@ describe('TrackedHistory', () => {
         async (length, steps, drops) => {
           const { history, followed, entries } = follow(length);
           const made = entries.filter((_, at) => drops[at] !== true);
-          /** By name of an entry of then, what it says now. */
+          /** The present text of each original entry. */
           const now = new Map(entries.map((entry) => [entry, textsOf([entry])]));
           const standing: (IContent | null)[] = [...entries];
           let added = 0;

@@ -1,4 +1,4 @@
-// Where prompts come from, and what a name of one cannot reach.
+// Where prompts come from, and what their names cannot reach.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -106,7 +106,7 @@ describe('PromptResolver', () => {
     expect(await resolver.resolve('own.md')).toBe('mine: größer');
   });
 
-  it('does not find what is not there', async () => {
+  it('does not find a missing prompt', async () => {
     const { directory } = await promptDirectory();
     const error: unknown = await new PromptResolver({ directory })
       .resolve('other')
@@ -174,7 +174,7 @@ describe('PromptResolver', () => {
     }
   });
 
-  it('refuses what is too long, blank, no text or no file', async () => {
+  it('refuses a prompt that is too long, blank, binary or not a file', async () => {
     const { directory } = await promptDirectory();
     await writeFile(join(directory, 'full.md'), 'x'.repeat(MAX_PROMPT_BYTES));
     await writeFile(join(directory, 'long.md'), 'x'.repeat(MAX_PROMPT_BYTES + 1));

@@ -1,4 +1,4 @@
-// Where lines are cut, whatever the chunks they come in.
+// Where lines are cut, in chunks of any size.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ async function split(text: string, chunkBytes = 3, maxLineBytes = 100): Promise<
 }
 
 describe('splitByteLines', () => {
-  test('tells the offset and span of each line', async () => {
+  test('returns the offset and span of each line', async () => {
     const lines = await split('ab\n\ncdefgh');
     expect(lines.map(({ bytes }) => bytes.toString())).toEqual(['ab', '', 'cdefgh']);
     expect(lines.map(({ offset, spanBytes }) => [offset, spanBytes])).toEqual([
@@ -27,7 +27,7 @@ describe('splitByteLines', () => {
     ]);
   });
 
-  test('leaves NUL bytes out and tells how many and where', async () => {
+  test('omits NUL bytes and reports how many there were, and where', async () => {
     for (const chunkBytes of [1, 2, 3, 100]) {
       const [line] = await split('\0\0\0ab\0c\n', chunkBytes);
       expect(line?.bytes.toString()).toBe('abc');
@@ -41,7 +41,7 @@ describe('splitByteLines', () => {
     expect(next?.bytes.toString()).toBe('ok');
   });
 
-  test('gives the same lines for any chunks', async () => {
+  test('returns the same lines for any chunks', async () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'ä', '\n', '\0', '\r'), maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(text, fc.integer({ min: 1, max: 50 }), async (given, chunkBytes) => {

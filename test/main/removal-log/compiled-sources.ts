@@ -1,5 +1,4 @@
-// Compiles the transcript's sources to where a child process can load them: it runs what is tested, not
-// what was built last.
+// Compiles the transcript's sources to where a child process can load them: it runs the tested code, not the last build.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -15,10 +14,10 @@ const COMPILER_OPTIONS = {
   verbatimModuleSyntax: true,
 };
 
-/** Compiles the writer and all that it imports into a directory, and returns the path of the writer's module there. */
+/** Compiles the writer and everything that it imports into a directory, and returns the path of the writer's module there. */
 export async function compileTranscript(directory: string): Promise<string> {
   const modules = new Set([WRITER]);
-  // The set grows while it is walked.
+  // The set grows during the loop.
   for (const module of modules) {
     const source = await readFile(join(SOURCES, `${module}.ts`), 'utf8');
     const { outputText } = ts.transpileModule(source, { compilerOptions: COMPILER_OPTIONS });

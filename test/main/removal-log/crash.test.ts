@@ -1,5 +1,4 @@
-// That nothing acknowledged is lost when the process is killed, or its file may not grow. How many are
-// killed: CTXFOLD_CRASH_ROUNDS.
+// Nothing acknowledged is lost when the process is killed, or its file may not grow. CTXFOLD_CRASH_ROUNDS sets how many are killed.
 
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -16,7 +15,7 @@ import { draft, openWriter, recover, temporaryPath } from './recording.js';
 
 const ROUNDS = Number(process.env['CTXFOLD_CRASH_ROUNDS'] ?? (PLAYS_ALL ? 10 : 3));
 const MAX_LIFE_MS = 40;
-/** By turns: many small batches, and few that take so long to write that they are torn. */
+/** Alternates: many small batches, and few that take so long to write that they are torn. */
 const MAX_RECORD_BYTES = [20_000, 1_500_000] as const;
 const FILE_LIMIT_BYTES = 64 * 1024;
 const PROGRAM = fileURLToPath(new URL('./writing-process.mjs', import.meta.url));
@@ -26,7 +25,7 @@ const CAN_MOUNT = spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
 
 interface Writing {
   readonly child: ChildProcess;
-  /** All that it printed, line by line. */
+  /** All printed lines. */
   readonly printed: Promise<readonly string[]>;
 }
 
@@ -93,12 +92,12 @@ describe('RemovalLog', () => {
     expect(skipped.map(({ reason }) => reason)).toEqual(['torn']);
   });
 
-  test.skipIf(!CAN_MOUNT || !PLAYS_ALL)('survives a disk that is full', async () => {
+  test.skipIf(!CAN_MOUNT || !PLAYS_ALL)('survives a full disk', async () => {
     const path = await temporaryPath();
     const modulePath = await compileTranscript(dirname(path));
     const disk = `${path}.disk`;
     await mkdir(disk);
-    // The disk exists in the namespace of this child only; what was on it is copied out in the end.
+    // The disk exists in the namespace of this child only; its content is copied out in the end.
     const onDisk =
       'mount -t tmpfs -o size=64k none "$5"; "$0" "$1" "$2" "$5/t" 0 3000; cp "$5/t" "$3"';
     const args = [PROGRAM, modulePath, path, '', disk];

@@ -13,7 +13,7 @@ import { temporaryPath } from './recording.js';
 const LOCKED = { code: 'ELOCKED' };
 /** A lease that a test can wait for. */
 const QUICK = { beatMs: 20, leaseMs: 60 };
-/** One that nobody misses who is about to write to his lock, on a busy machine. */
+/** A lease that is kept by a holder about to write to its lock, even on a busy machine. */
 const SLOW = { beatMs: 160, leaseMs: 480 };
 /** A lease that no test waits for. */
 const ENDLESS = { beatMs: 3_600_000, leaseMs: 3_600_000 };
@@ -27,7 +27,7 @@ function holder(changes: object): string {
   return JSON.stringify({ ...base, ...changes });
 }
 
-/** Holders that nobody here can tell to be dead. */
+/** Holders whose death cannot be detected here. */
 const SILENT = {
   'another host': () => holder({ pid: deadProcessId(), host: 'elsewhere' }),
   'another container with this host name': () => holder({ pid: 1, namespace: 'pid:[1]' }),
@@ -63,7 +63,7 @@ describe('acquireFileLock', () => {
     expect(await readdir(dirname(path))).toEqual([]);
   });
 
-  test('waits for no other takeover, unless that was never finished', async () => {
+  test('does not wait for another takeover, unless that was never finished', async () => {
     const path = await temporaryPath();
     await writeFile(`${path}.lock`, holder({ pid: deadProcessId() }));
     await writeFile(`${path}.lock.takeover`, '');
@@ -91,7 +91,7 @@ describe('acquireFileLock', () => {
   );
 
   test.each(Object.entries(SILENT))(
-    'takes over after a lease without a sign of life from %s',
+    'takes over after a lease without a heartbeat from %s',
     async (_name, text) => {
       const path = await temporaryPath();
       await writeFile(`${path}.lock`, text());
@@ -103,7 +103,7 @@ describe('acquireFileLock', () => {
     },
   );
 
-  test.each(Object.entries(SILENT))('respects a sign of life of %s', async (_name, text) => {
+  test.each(Object.entries(SILENT))('respects a heartbeat of %s', async (_name, text) => {
     const path = await temporaryPath();
     await writeFile(`${path}.lock`, text());
     const acquiring = acquireFileLock(path, { beatMs: 40, leaseMs: 3_600_000 });
@@ -135,7 +135,7 @@ describe('acquireFileLock', () => {
     expect(await readdir(dirname(path))).toEqual([]);
   });
 
-  test('tells a holder that somebody has removed it', async () => {
+  test('tells a holder that its lock was removed', async () => {
     const path = await temporaryPath();
     const lock = await acquireFileLock(path, QUICK);
     await unlink(`${path}.lock`);
@@ -146,7 +146,7 @@ describe('acquireFileLock', () => {
     await lock.release();
   });
 
-  test('tells a holder that it was taken over, who then leaves the lock alone', async () => {
+  test('tells a holder that it was taken over, and that holder then leaves the lock alone', async () => {
     const path = await temporaryPath();
     const lock = await acquireFileLock(path, QUICK);
     await lock.assertHeld();

@@ -1,4 +1,4 @@
-// What a transcript is listed to hold: one line of each result that can be restored, and nothing else.
+// The listing of a transcript: one line for each result that can be restored, and nothing else.
 
 import { describe, expect, test } from 'vitest';
 import { listRemoved } from '../../../src/main/removal-log/list-removed.js';
@@ -39,7 +39,7 @@ async function listed(...drafts: readonly RemovalDraft[]) {
 }
 
 describe('listRemoved', () => {
-  test('tells what each result was, in the order in which they went', async () => {
+  test('describes each result, in the order of removal', async () => {
     const asking = aiContent([toolCall('c1', 'read_file', { path: 'a.ts' })]);
     expect(
       await listed(
@@ -79,7 +79,7 @@ describe('listRemoved', () => {
     ]);
   });
 
-  test('leaves out what had taken the place of an original, in whatever session it went', async () => {
+  test('omits replacements of originals, in whatever session they were removed', async () => {
     const [only, ...others] = await listed(
       gone(answer('long\nlong'), 's', answer('[short]')),
       gone(answer('[short]'), 's', answer(PRUNED_POINTER)),
@@ -90,14 +90,14 @@ describe('listRemoved', () => {
     expect([only?.size, only?.removedAt, others]).toEqual([{ amount: 2, unit: 'line' }, 1, []]);
   });
 
-  test('leaves out excerpts where there is an original', async () => {
+  test('omits excerpts if there is an original', async () => {
     const output = 'readFile of output\n'.repeat(100);
     const excerpt = excerptOf(output, PRUNED_POINTER);
     const once = await listed(
       gone(answer(output), 's', answer(excerpt)),
       gone(answer(excerpt), 's', answer(PRUNED_POINTER)),
     );
-    // In the same entry as something else, in a later session: no checksum tells it.
+    // In the same entry as something else, in a later session: no checksum identifies it.
     const again = await listed(
       gone(answer(output), 's', answer(excerpt)),
       gone(toolContent([...responses(answer(excerpt)), ...responses(answer('x', 'c2'))]), 'later'),
@@ -110,7 +110,7 @@ describe('listRemoved', () => {
     expect((await listed(gone(answer(excerpt)))).map(({ callId }) => callId)).toEqual(['c1']);
   });
 
-  test('has the latest of several calls with one id', async () => {
+  test('lists the latest of several calls with one id', async () => {
     const results = await listed(
       gone(answer('first')),
       gone(answer('other', 'c2')),
@@ -122,18 +122,18 @@ describe('listRemoved', () => {
     ]);
   });
 
-  test('has what looks like a placeholder when there is nothing else', async () => {
+  test('lists what looks like a placeholder if there is nothing else', async () => {
     expect((await listed(gone(answer(LINE)))).map(({ line }) => line)).toEqual([LINE]);
   });
 
-  test('takes no notice of answers that are not complete', async () => {
+  test('ignores incomplete results', async () => {
     const running = toolContent([
       { ...toolResponse('c1', 'read_file', 'so far'), isComplete: false },
     ]);
     expect(await listed(gone(running))).toEqual([]);
   });
 
-  test('says that there is no such file', async () => {
+  test('reports a missing file', async () => {
     await expect(listRemoved(await temporaryPath(), { sessionId: 's' })).rejects.toMatchObject({
       code: 'REMOVAL_LOG_READ_FAILED',
     });

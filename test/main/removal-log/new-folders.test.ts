@@ -1,4 +1,4 @@
-// The folders that a removal log's path needs: new ones are on the disk before anything counts as recorded.
+// The folders of a removal log's path: new ones are synced before anything counts as recorded.
 
 import type * as files from 'node:fs/promises';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
@@ -30,7 +30,7 @@ describe('RemovalLog.open', () => {
   });
   afterAll(() => rm(root, { recursive: true }));
 
-  it('syncs each folder that has got a new entry, as a power failure would else take the whole log', async () => {
+  it('syncs each folder with a new entry, because a power failure would otherwise lose the whole log', async () => {
     const path = join(root, 'of', 'one', 'session', 'log.removals.jsonl');
     const log = await RemovalLog.open(path);
     await log.close();

@@ -1,4 +1,4 @@
-// What the tests of the transcript share: a directory of their own, drafts, reading, and files that fail.
+// Shared by the tests of the transcript: a temporary directory, drafts, reading, and files that fail.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { RemovalLog } from '../../../src/main/removal-log/removal-log.js';
 import type { RemovalLogOptions } from '../../../src/main/removal-log/removal-log.js';
 import { humanText } from '../../../src/shared/content.js';
 
-/** The path of a file in a new directory, which goes when the test ends. */
+/** The path of a file in a new directory, which is removed when the test ends. */
 export async function temporaryPath(name = 'transcript.jsonl'): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'ctxfold-transcript-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -63,12 +63,12 @@ function textOf({ entry }: RemovalRecord): string {
   return block?.type === 'text' ? block.text : '';
 }
 
-/** An error as the system makes it. */
+/** An error like those of the system. */
 export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: made up`), { code, syscall: 'write' });
 }
 
-/** What happens in place of an operation on a file, given the real one and what the operation was given. */
+/** Replacements of operations on a file, given the real one and its arguments. */
 export type FileFaults = {
   readonly [Operation in 'stat' | 'read' | 'write' | 'datasync' | 'close']?: (
     file: FileHandle,
@@ -91,7 +91,7 @@ export function openWith(faults: FileFaults): (path: string) => Promise<FileHand
     });
 }
 
-/** A promise and what settles it. */
+/** A promise and a function that resolves it. */
 export function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => undefined;
   const promise = new Promise<void>((settle) => {

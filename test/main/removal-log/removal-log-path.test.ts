@@ -1,4 +1,4 @@
-// That no id leads anywhere but into the directory.
+// No id leads out of the directory.
 
 import { basename, posix, win32 } from 'node:path';
 import fc from 'fast-check';
@@ -13,13 +13,13 @@ describe('removalLogPathIn', () => {
     expect(removalLogPathIn('/t', '0f9c-41_b')).toBe('/t/0f9c-41_b.removals.jsonl');
   });
 
-  test('hashes an id that is none', () => {
+  test('hashes any other id', () => {
     for (const id of HOSTILE) {
       expect(removalLogPathIn('/t', id)).toMatch(/^\/t\/sha256\.[0-9a-f]{64}\.removals\.jsonl$/);
     }
   });
 
-  test('gives different ids different names, also where case does not count', () => {
+  test('gives different ids different names, also on case-insensitive systems', () => {
     const ids = [...HOSTILE, 'a', 'session', 'x', 'escaped'];
     const names = ids.map((id) => removalLogPathIn('', id).toLowerCase());
     expect(new Set(names).size).toBe(ids.length);

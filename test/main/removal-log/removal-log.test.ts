@@ -35,7 +35,7 @@ import type { FileFaults } from './recording.js';
 const FAILED = { code: 'REMOVAL_LOG_WRITE_FAILED' };
 
 describe('RemovalLog', () => {
-  test('keeps the order of appends that nobody awaits', async () => {
+  test('keeps the order of appends that are not awaited', async () => {
     const path = await temporaryPath();
     const writer = await openWriter(path);
     const texts = Array.from({ length: 30 }, (_, at) => `${at}`);
@@ -68,7 +68,7 @@ describe('RemovalLog', () => {
     await appended;
   });
 
-  test('writes large appends piece by piece and gives them back', async () => {
+  test('writes large appends piece by piece and reads them back', async () => {
     const path = await temporaryPath();
     const sizes: number[] = [];
     const openFile = openWith({
@@ -161,7 +161,7 @@ describe('RemovalLog', () => {
     expect(await readFile(join(directory, 'target'), 'utf8')).toBe('mine');
   });
 
-  test.each(['', 'a\0b', 'directory/', 7])('takes %j for no path', async (path) => {
+  test.each(['', 'a\0b', 'directory/', 7])('refuses %j as a path', async (path) => {
     await expect(RemovalLog.open(path as string)).rejects.toThrow(TypeError);
   });
 
@@ -177,7 +177,7 @@ describe('RemovalLog', () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  test.skipIf(!existsSync('/dev/full'))('says that the disk is full', async () => {
+  test.skipIf(!existsSync('/dev/full'))('reports a full disk', async () => {
     const path = await temporaryPath();
     await writeFile(path, '');
     const openFile = () => open('/dev/full', 'a');
@@ -189,7 +189,7 @@ describe('RemovalLog', () => {
     });
   });
 
-  // Somebody cleaned up: for the rest of the session nothing could have been recorded, and so nothing removed.
+  // Someone deleted it: nothing more could be recorded in this session, and so nothing removed.
   test.each([
     ['file', (path: string) => unlink(path)],
     ['lock', (path: string) => unlink(`${path}.lock`)],
@@ -207,7 +207,7 @@ describe('RemovalLog', () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  test('goes on once the place of its folder, which was deleted, is free again', async () => {
+  test('goes on once the path of its deleted folder is free again', async () => {
     const path = await temporaryPath();
     const folder = dirname(path);
     const writer = await openWriter(path);
@@ -246,7 +246,7 @@ describe('RemovalLog', () => {
     expect((await stat(path)).size).toBe(0);
   });
 
-  test('goes on when its file was cut off, with numbers that fit the place', async () => {
+  test('goes on when its file was truncated, with record numbers no higher than their offsets', async () => {
     const path = await temporaryPath();
     const writer = await openWriter(path);
     for (let at = 0; at < 20; at += 1) await writer.append([draft(`${at}`)]);
@@ -258,7 +258,7 @@ describe('RemovalLog', () => {
     expect(records.map(({ seq }) => seq)).toEqual([1, 2]);
   });
 
-  test('takes numbers of writes that failed no further than the place', async () => {
+  test('uses record numbers no higher than their offsets after failed writes', async () => {
     const path = await temporaryPath();
     let isFull = true;
     const openFile = openWith({
@@ -279,7 +279,7 @@ describe('RemovalLog', () => {
     expect(records.map(({ seq }) => seq)).toEqual([1, 2]);
   });
 
-  test('reads for a restore what is new since the last one, and its record', async () => {
+  test('reads only new records for a restore, and returns its record', async () => {
     const path = await temporaryPath();
     const reads: number[] = [];
     const openFile = openWith({
@@ -303,7 +303,7 @@ describe('RemovalLog', () => {
     expect(reads).toEqual([size]);
   });
 
-  test('finds what a new file holds, although the deleted one is read meanwhile', async () => {
+  test('finds what a new file has, although the deleted one is read meanwhile', async () => {
     const path = await temporaryPath();
     const gate = deferred();
     const isRead = deferred();
@@ -342,7 +342,7 @@ describe('RemovalLog', () => {
     expect((await recover(path)).texts).toEqual(['c', 'd']);
   });
 
-  test('takes nothing for an append of nothing', async () => {
+  test('writes nothing for an empty append', async () => {
     const path = await temporaryPath();
     const writer = await openWriter(path);
     await writer.append([]);

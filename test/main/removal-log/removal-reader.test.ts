@@ -1,4 +1,4 @@
-// What is recovered from a damaged transcript, and what is told of the rest.
+// What is recovered from a damaged transcript, and what is reported about the rest.
 
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -36,7 +36,7 @@ describe('readRemovals', () => {
     for (const line of all) starts.push(starts.at(-1)! + Buffer.byteLength(line));
     for (const at of sample([...all.keys()], 10)) {
       expect((await recover(path, { endOffset: starts[at]! })).texts).toHaveLength(at);
-      // The lines before have no part in how a torn one is read: two of them do, for speed.
+      // The lines in front do not matter for how a torn one is read: two of them are enough, for speed.
       const before = Math.min(at, 2);
       const startOffset = starts[at - before]!;
       const lastByte = starts[at + 1]! - 1;
@@ -47,7 +47,7 @@ describe('readRemovals', () => {
       const found = await Promise.all(
         tears.map((endOffset) => recover(path, { startOffset, endOffset })),
       );
-      // Only its line break is missing from the record that is torn at its last byte.
+      // A record torn at its last byte lacks only its line break.
       const expected = tears.map((tear) =>
         tear === lastByte ? { records: before + 1, skipped: 0 } : { records: before, skipped: 1 },
       );
@@ -63,7 +63,7 @@ describe('readRemovals', () => {
     expect(await recoverFrom('')).toMatchObject({ texts: [], skipped: [] });
   });
 
-  test('tells line, offset, length and reason of what it skips', async () => {
+  test('reports line, offset, length and reason of what it skips', async () => {
     const { texts, skipped } = await recoverFrom(A, `${TORN}\n`, C);
     expect(texts).toEqual(['a', 'c']);
     expect(skipped).toEqual([{ line: 2, offset: A.length, bytes: TORN.length, reason: 'torn' }]);
@@ -80,7 +80,7 @@ describe('readRemovals', () => {
     ]);
   });
 
-  test('recovers a record behind a torn one that holds what looks like records', async () => {
+  test('recovers a record behind a torn one whose content looks like records', async () => {
     const fake = Array.from({ length: 20 }, (_, seq) => ({ v: 2, seq, crc: 5 }));
     const entry = aiContent([toolCall('c', 'f', fake)]);
     const { line } = encodeRemoval({ ...draft(''), entry }, 0, 1);
@@ -127,7 +127,7 @@ describe('readRemovals', () => {
     ]);
   });
 
-  test('skips a copy, but never another record for having the same number', async () => {
+  test('skips a copy, but not another record with the same number', async () => {
     const other = encodeRemoval(draft('other'), 1, 2).line;
     const { texts, skipped } = await recoverFrom(A, B, A, other);
     expect(texts).toEqual(['a', 'b', 'other']);
@@ -139,7 +139,7 @@ describe('readRemovals', () => {
     const path = await temporaryPath();
     await writeFile(path, 'junk\n'.repeat(1_500) + A);
     const reading = readRemovals(path);
-    // Each time it is read.
+    // On each read.
     for (let time = 0; time < 2; time += 1) {
       let records = 0;
       for await (const _ of reading) records += 1;
@@ -173,7 +173,7 @@ describe('readRemovals', () => {
     );
   });
 
-  test('rejects what is no file, with the cause', async () => {
+  test('rejects what is not a file, with the cause', async () => {
     const path = await temporaryPath();
     await expect(recover(path)).rejects.toMatchObject({
       code: 'REMOVAL_LOG_READ_FAILED',

@@ -1,4 +1,4 @@
-// The form of a record, and that it comes back as it went.
+// The form of a record, and that decoding returns what was encoded.
 
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
@@ -18,7 +18,7 @@ function bytesOf(line: string): Buffer {
 }
 
 describe('encodeRemoval', () => {
-  test('writes one line that ends with the checksum of what stands before it', () => {
+  test('writes one line that ends with the checksum of the rest', () => {
     const { line, bytes } = encodeRemoval(draft('ä\n'), 7, 1_700_000_000_000);
     expect(line.charCodeAt(0)).toBe(RECORD_MARK);
     expect(line.slice(1)).toMatch(
@@ -39,14 +39,14 @@ describe('encodeRemoval', () => {
     expect(plain.line).not.toContain('replacementCrc');
   });
 
-  test('refuses what JSON cannot hold', () => {
+  test('refuses what JSON cannot represent', () => {
     const entry = toolContent([toolResponse('r1', 'read_file', 1n)]);
     expect(() => encodeRemoval({ ...draft('x'), entry }, 0, 0)).toThrow(TypeError);
   });
 });
 
 describe('decodeRemoval', () => {
-  test('gives back any entry as JSON has it', () => {
+  test('returns any entry as JSON represents it', () => {
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 20 }), fc.nat(), (history, seq) => {
         for (const [index, entry] of history.entries()) {
@@ -60,7 +60,7 @@ describe('decodeRemoval', () => {
     );
   });
 
-  test('gives back any text, lone surrogates and control characters too', () => {
+  test('returns any text, with lone surrogates and control characters', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 2_000, size: 'max' }),
@@ -89,13 +89,13 @@ describe('decodeRemoval', () => {
     ['{"v":2,"seq":-1', 'no-record'],
     ['{"v":2,"seq":0,"at":0,"sessionId":"s","kind":"lost","index":0,"entry":{}', 'no-record'],
     ['[1', 'no-record'],
-  ])('says why %s is no record although its checksum holds', (json, reason) => {
+  ])('says why %s is no record although its checksum is right', (json, reason) => {
     const summed = `\x1e${json}`;
     const bytes = Buffer.from(`${summed},"crc":${crc32(summed)}}`);
     expect(decodeRemoval(bytes)).toEqual({ reason });
   });
 
-  test('takes no record without its mark, and tells one of the first version', () => {
+  test('accepts no record without its mark, and recognizes one of the first version', () => {
     const whole = bytesOf(encodeRemoval(draft('x'), 0, 0).line);
     expect(decodeRemoval(whole.subarray(1))).toEqual({ reason: 'no-record' });
     const first = '{"v":1,"seq":0,"at":0';
@@ -103,7 +103,7 @@ describe('decodeRemoval', () => {
     expect(decodeRemoval(bytes)).toEqual({ reason: 'unknown-version' });
   });
 
-  test.each([9e15, -9e15, NaN, Infinity])('reads a record of the impossible time %j', (at) => {
+  test.each([9e15, -9e15, NaN, Infinity])('reads a record with the impossible time %j', (at) => {
     const { line } = encodeRemoval(draft('x'), 0, at);
     expect(decodeRemoval(bytesOf(line)).record).toMatchObject({ at: 0, entry: humanText('x') });
   });

@@ -1,4 +1,4 @@
-// What a change becomes on record.
+// How a change is recorded.
 
 import { describe, expect, test, vi } from 'vitest';
 import { writeFailed } from '../../../src/main/removal-log/removal-log-errors.js';
@@ -24,7 +24,7 @@ async function openRecorder(path: string, sessionId: string): Promise<RemovalRec
 }
 
 describe('RemovalRecorder', () => {
-  test('records what stood at each place and what became of it', async () => {
+  test('records what stood at each place and what replaced it', async () => {
     const path = await temporaryPath();
     const recorder = await openRecorder(path, 'a');
     await recorder.record('pruned', CHANGES);
@@ -37,7 +37,7 @@ describe('RemovalRecorder', () => {
     ]);
   });
 
-  test('makes what stood in for a result known as no original', async () => {
+  test('marks the replacement of a result as no original', async () => {
     const path = await temporaryPath();
     const recorder = await openRecorder(path, 'a');
     const [long, short] = historyOf('t:r1(long) t:r1(short)') as [IContent, IContent];
@@ -54,7 +54,7 @@ describe('RemovalRecorder', () => {
     expect(recorder.takeFailure()).toBeUndefined();
   });
 
-  test('gives the error with which writing began to fail once, and again after it has worked', async () => {
+  test('throws the error with which writing began to fail once, and again after it has worked', async () => {
     const append = vi.fn(() => Promise.resolve());
     const removalLog = { append };
     const recorder = new RemovalRecorder({ sessionId: 'a', removalLog, logger: SILENT_LOGGER });

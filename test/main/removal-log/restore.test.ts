@@ -1,4 +1,4 @@
-// Which of several records of a call counts as the original, and that restoring reads little.
+// Which of several records of a call counts as the original, and that a restore reads little.
 
 import { truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { PRUNED_POINTER } from '../../../src/shared/density.js';
 import { openWriter, temporaryPath } from './recording.js';
 import { excerptOf } from '../../support/excerpt-of.js';
 
-/** Of several sessions, which some of these transcripts hold. */
+/** Of all sessions in these transcripts. */
 const ALL = { acrossSessions: true } as const;
 
 function answer(result: unknown, callId = 'c1'): IContent {
@@ -33,7 +33,7 @@ function replaced(entry: IContent, replacement: IContent): RemovalDraft {
 
 interface Recording {
   readonly writer: RemovalLog;
-  /** Restores through the writer, through one opened anew and from the file, which must agree. */
+  /** Restores through the writer, through a new writer and from the file; all must agree. */
   readonly restored: (callId?: string, sessionId?: string) => Promise<RestoredResponse>;
 }
 
@@ -55,7 +55,7 @@ async function recording(...batches: readonly (readonly RemovalDraft[])[]): Prom
 }
 
 describe('restore', () => {
-  test('gives an excerpt when nothing else is on record, and else the original', async () => {
+  test('returns an excerpt if nothing else is recorded, and otherwise the original', async () => {
     const output = 'readFile of output\n'.repeat(100);
     const excerpt = excerptOf(output, PRUNED_POINTER);
     const only = await recording([gone(answer(excerpt))]);
@@ -67,7 +67,7 @@ describe('restore', () => {
     expect((await both.restored()).response.result).toBe(output);
   });
 
-  test('gives response and call as they were', async () => {
+  test('returns response and call unchanged', async () => {
     const { restored } = await recording([gone(asking('a.ts')), gone(answer({ lines: 3 }))]);
     expect(await restored()).toEqual({
       response: toolResponse('c1', 'read_file', { lines: 3 }),
@@ -77,21 +77,21 @@ describe('restore', () => {
     });
   });
 
-  test('passes over a response to the same call that is not complete', async () => {
+  test('skips an incomplete response to the same call', async () => {
     const running = { ...toolResponse('c1', 'read_file', 'so far'), isComplete: false };
     const both = toolContent([toolResponse('c1', 'read_file', 'all of it'), running]);
     const { restored } = await recording([gone(both)]);
     expect((await restored()).response.result).toBe('all of it');
   });
 
-  test('gives the response alone while the call is in the history', async () => {
+  test('returns the response alone while the call is in the history', async () => {
     const { restored } = await recording([replaced(answer('long'), answer(PRUNED_POINTER))]);
     const found = await restored();
     expect(found.response.result).toBe('long');
     expect(found.call).toBeUndefined();
   });
 
-  test('passes over the pointer and what had replaced the original', async () => {
+  test('skips the pointer and replacements of the original', async () => {
     const { restored } = await recording(
       [replaced(answer('long'), answer('[short]'))],
       [replaced(answer('[short]'), answer(PRUNED_POINTER))],
@@ -100,7 +100,7 @@ describe('restore', () => {
     expect((await restored()).response.result).toBe('long');
   });
 
-  test('gives the latest of several calls with one id', async () => {
+  test('returns the latest of several calls with one id', async () => {
     const { restored } = await recording(
       [replaced(answer('first'), answer('[short]'))],
       [gone(asking('a.ts')), gone(answer('[short]'))],
@@ -111,7 +111,7 @@ describe('restore', () => {
     expect([response.result, call?.parameters]).toEqual(['second', { path: 'b.ts' }]);
   });
 
-  test('gives no call of another tool that had the same id', async () => {
+  test('returns no call of another tool with the same id', async () => {
     const other = aiContent([toolCall('c1', 'write_file', { path: 'b.ts' })]);
     const { restored } = await recording([
       gone(asking('a.ts')),
@@ -136,7 +136,7 @@ describe('restore', () => {
     expect((await restoredLatest()).response.result).toBe('theirs');
   });
 
-  test('finds one response among those of parallel calls', async () => {
+  test('finds one response among several of parallel calls', async () => {
     const before = toolContent([
       toolResponse('c1', 'read_file', 'one'),
       toolResponse('c2', 'read_file', 'two'),
@@ -149,7 +149,7 @@ describe('restore', () => {
     expect((await restored('c2')).response.result).toBe('two');
   });
 
-  test('passes over a stand-in that another session was taken up with', async () => {
+  test('skips a replacement that another session was resumed with', async () => {
     const { restored } = await recording(
       [replaced(answer('long'), answer('[short]'))],
       [gone(answer('[short]'), 'compressed', 'later')],
@@ -158,7 +158,7 @@ describe('restore', () => {
     expect((await restored('c1', 'later')).response.result).toBe('[short]');
   });
 
-  test('passes over what looks like a placeholder, unless there is nothing else', async () => {
+  test('skips what looks like a placeholder, unless there is nothing else', async () => {
     const line = '[read_file: a.ts — success, 3 lines; recall("c1") for the original]';
     const ofSessions = [gone(answer('long')), gone(answer(line), 'compressed', 'later')];
     const { restored } = await recording(ofSessions);
@@ -172,7 +172,7 @@ describe('restore', () => {
     expect((await restoredOther('c2')).response.result).toBe(line);
   });
 
-  test('says that an id is not on record, or only its pointer is', async () => {
+  test('reports that an id is not recorded, or only with its pointer', async () => {
     const { writer } = await recording([gone(answer(PRUNED_POINTER)), gone(asking('x', 'c2'))]);
     for (const callId of ['c1', 'c2', 'unknown', '__proto__']) {
       const expected = { code: 'NOT_IN_REMOVAL_LOG', message: expect.stringContaining(callId) };
@@ -181,7 +181,7 @@ describe('restore', () => {
     }
   });
 
-  test('says how much was damaged when it finds nothing', async () => {
+  test('reports how much was damaged when it finds nothing', async () => {
     const path = await temporaryPath();
     await writeFile(path, 'junk\n');
     await expect(restore(path, 'c1', ALL)).rejects.toThrow('4 bytes of it were damaged');
@@ -196,7 +196,7 @@ describe('restore', () => {
     expect((await again.restore('c2', ALL)).response.result).toBe('other');
   });
 
-  test('says that a record was cut off behind the writer', async () => {
+  test('reports a record that was cut off in a file with an open writer', async () => {
     const { writer } = await recording([gone(answer('long'))]);
     await truncate(writer.path, 20);
     await expect(writer.restore('c1', ALL)).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-// A session whose removal log another process has open: it goes on with what has landed, and edits nothing until it can record that.
+// A session whose removal log is open in another process: it goes on with edits that have landed, and edits nothing until it can record that.
 
 import { unlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -9,7 +9,7 @@ import { openSessionLog } from '../../../src/main/removal-log/session-log.js';
 import { fullHistory, FULL_WINDOW_LIMIT } from '../preflight/full-window.js';
 import { temporaryPath } from './recording.js';
 
-/** Writes the lock of a process elsewhere, which renews it until it is told to end. */
+/** Writes the lock of a remote process, which renews it until the returned function is called. */
 async function lockElsewhere(path: string): Promise<() => Promise<void>> {
   const lockPath = `${path}.lock`;
   let beats = 0;
@@ -31,7 +31,7 @@ async function lockElsewhere(path: string): Promise<() => Promise<void>> {
   return end;
 }
 
-/** Has a log look at a lock often, and never take it over. */
+/** Has logs check locks often, and never take them over. */
 function watchLocksClosely(): void {
   const open = RemovalLog.open.bind(RemovalLog);
   const lockTiming = { beatMs: 20, leaseMs: 600_000 };
@@ -75,7 +75,7 @@ describe('openSessionLog', () => {
     expect(await session.restore('r1')).toMatchObject({ sessionId: 's1' });
   });
 
-  it('opens nothing any more for a session that is closed', async () => {
+  it('opens no log for a session that was closed meanwhile', async () => {
     watchLocksClosely();
     const removalLogPath = await temporaryPath();
     const unlock = await lockElsewhere(removalLogPath);

@@ -1,6 +1,5 @@
-// A process that appends to a transcript until it is killed or refused. Prints the number of each record
-// that is acknowledged, and the system's code of what ended it.
-// Arguments: the writer's module, the transcript, the first number, the most bytes of a record.
+// A process that appends to a transcript until it is killed or refused. Prints the number of each acknowledged record, and the system's error code that ended
+// it. Arguments: the writer's module, the transcript, the first number, the maximum bytes of a record.
 
 import { writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-// What settings are taken, and what is said about the others.
+// Which settings are accepted, and what is reported about the others.
 
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ function errorOf(value: unknown): Error {
 }
 
 describe('parseEphemeralSettings', () => {
-  it('gives every setting back', () => {
+  it('returns every setting', () => {
     const settings = {
       'compression.strategy': 'high-density',
       'compression.profile': 'cheap',
@@ -45,7 +45,7 @@ describe('parseEphemeralSettings', () => {
     expect(parseEphemeralSettings(settings)).not.toBe(settings);
   });
 
-  it('takes every default of the registry', () => {
+  it('accepts every default of the registry', () => {
     for (const spec of SETTINGS_REGISTRY) {
       expect(parseEphemeralSettings({ [spec.key]: spec.default })).toEqual({
         [spec.key]: spec.default,
@@ -55,8 +55,8 @@ describe('parseEphemeralSettings', () => {
 
   it.each([
     ['an empty object', {}],
-    ['a setting that is undefined', { 'compression.threshold': undefined }],
-    ['an alias that is undefined', { 'compression-threshold': undefined }],
+    ['an undefined setting', { 'compression.threshold': undefined }],
+    ['an undefined alias', { 'compression-threshold': undefined }],
     ['an object without a prototype', Object.create(null)],
     ['an object of another realm', runInNewContext('({})')],
   ])('finds no settings in %s', (_, value) => {
@@ -68,7 +68,7 @@ describe('parseEphemeralSettings', () => {
     ['compression.preserveThreshold', [0, 1]],
     ['compression.topPreserveThreshold', [0, 1]],
     ['compression.density.recencyRetention', [-1, 0, 2.5, Number.MAX_VALUE]],
-  ])('takes the bounds of %s', (key, values) => {
+  ])('accepts the bounds of %s', (key, values) => {
     for (const value of values)
       expect(parseEphemeralSettings({ [key]: value })).toEqual({ [key]: value });
   });
@@ -155,7 +155,7 @@ describe('parseEphemeralSettings', () => {
     expect(Object.prototype).not.toHaveProperty(['compression.threshold']);
   });
 
-  it('names everything that is wrong, a line each', () => {
+  it('names everything that is wrong, one per line', () => {
     const error = errorOf({ 'compression.threshold': 2, 'compression.density.fileDedupe': 'yes' });
     expect(error).toBeInstanceOf(TypeError);
     expect(error.message.split('\n')).toEqual([
@@ -164,7 +164,7 @@ describe('parseEphemeralSettings', () => {
     ]);
   });
 
-  it('shows of a long value only how long it is', () => {
+  it('shows only the length of a long value', () => {
     const { message } = errorOf({ 'compression.strategy': 'x'.repeat(1_000) });
     expect(message).toContain('got a string of 1000 characters.');
   });
@@ -181,7 +181,7 @@ describe('parseEphemeralSettings', () => {
     it.each([
       [{ 'compression.threshold': 0.5, 'compression-threshold': 0.7 }, '0.5 and 0.7'],
       [{ 'compression-threshold': 0.7, 'compression.threshold': 0.5 }, '0.7 and 0.5'],
-    ])('refuses another value of the key beside it: %j', (value, got) => {
+    ])('refuses another value of the key besides it: %j', (value, got) => {
       const error = errorOf(value);
       expect(error).toBeInstanceOf(RangeError);
       expect(error.message).toBe(
@@ -213,7 +213,7 @@ describe('parseEphemeralSettings', () => {
 });
 
 describe('EPHEMERAL_SETTINGS_SCHEMA', () => {
-  it('gives what parseEphemeralSettings gives', () => {
+  it('accepts the same as parseEphemeralSettings', () => {
     expect(EPHEMERAL_SETTINGS_SCHEMA.parse({ 'compression-threshold': 0.5 })).toStrictEqual({
       'compression.threshold': 0.5,
     });

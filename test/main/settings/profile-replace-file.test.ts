@@ -1,4 +1,4 @@
-// What each failing step leaves behind: the file system itself is replaced by one that fails on demand.
+// What each failing step leaves behind: the file system is replaced by one that fails on demand.
 
 import type * as FileSystem from 'node:fs/promises';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { replaceFile } from '../../../src/main/settings/profile.js';
 
-/** Every step in order, and the one that fails, with which code. */
+/** Every step in order, and the one that fails, with its code. */
 const disk = vi.hoisted(() => ({
   steps: [] as string[],
   failing: '',
@@ -31,7 +31,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
         return async (...args: unknown[]): Promise<unknown> => {
-          // A descriptor is closed also when closing reports an error.
+          // A descriptor is closed even if closing reports an error.
           if (name === 'close') await target.close();
           disk.pass(`${String(name)} ${kind}`);
           return name === 'close' ? undefined : Reflect.apply(value, target, args);
@@ -98,7 +98,7 @@ describe('replaceFile', () => {
   );
 
   it.each(['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'])(
-    'is content with a system that cannot sync folders: %s',
+    'accepts a system that cannot sync folders: %s',
     async (code) => {
       disk.failing = 'sync folder';
       disk.code = code;

@@ -1,4 +1,4 @@
-// Profiles on a real file system: what is kept, what is refused, and what a failure leaves behind.
+// Profiles on a real file system: what is saved, what is refused, and what a failure leaves behind.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -40,7 +40,7 @@ const SETTINGS = {
 } as const;
 
 describe('loadProfile', () => {
-  it('gives back what saveProfile saved', async () => {
+  it('returns what saveProfile saved', async () => {
     await saveProfile(path, SETTINGS);
     expect(await loadProfile(path)).toStrictEqual(SETTINGS);
   });
@@ -49,7 +49,7 @@ describe('loadProfile', () => {
     ['no settings', '{}', {}],
     ['a byte order mark', '\uFEFF{"compression.threshold": 0.5}', { 'compression.threshold': 0.5 }],
     ['the alias', '{"compression-threshold": 0.5}', { 'compression.threshold': 0.5 }],
-  ])('takes a profile with %s', async (_, text, settings) => {
+  ])('accepts a profile with %s', async (_, text, settings) => {
     await writeFile(path, text);
     expect(await loadProfile(path)).toStrictEqual(settings);
   });
@@ -82,7 +82,7 @@ describe('loadProfile', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  it('says that there is no such file', async () => {
+  it('reports a missing file', async () => {
     await expect(loadProfile(path)).rejects.toMatchObject({
       code: 'PROFILE_UNREADABLE',
       cause: { code: 'ENOENT' },
@@ -112,7 +112,7 @@ describe('saveProfile', () => {
     );
   });
 
-  it('lets only its owner read the file, also when it replaces another', async () => {
+  it('lets only its owner read the file, even if it replaces another', async () => {
     await saveProfile(path, {});
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     await chmod(path, 0o644);
@@ -121,7 +121,7 @@ describe('saveProfile', () => {
     expect(await readdir(folder)).toEqual(['profile.json']);
   });
 
-  it('replaces what a link points to, and keeps the link', async () => {
+  it('replaces the target of a link, and keeps the link', async () => {
     const target = join(folder, 'dotfiles');
     await mkdir(target);
     await writeFile(join(target, 'profile.json'), '{}');
@@ -131,7 +131,7 @@ describe('saveProfile', () => {
     expect(await loadProfile(join(target, 'profile.json'))).toStrictEqual(SETTINGS);
   });
 
-  it('refuses wrong settings as misuse, and keeps the file', async () => {
+  it('refuses invalid settings as misuse, and keeps the file', async () => {
     await saveProfile(path, SETTINGS);
     await expect(saveProfile(path, { 'compression.threshold': 2 })).rejects.toThrow(RangeError);
     const unknown = JSON.parse('{"__proto__": 1}') as object;
@@ -142,7 +142,7 @@ describe('saveProfile', () => {
   it.each([
     ['its folder does not exist', 'missing/profile.json', 'ENOENT'],
     ['a folder has its name', 'folder', 'EISDIR'],
-  ])('says that it failed because %s', async (_, name, code) => {
+  ])('fails with the reason that %s', async (_, name, code) => {
     await mkdir(join(folder, 'folder'));
     const wrong = join(folder, name);
     await expect(saveProfile(wrong, SETTINGS)).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-// The accessors: where each value comes from, and that a change is seen at once.
+// The accessors: where each value comes from, and that a change takes effect at once.
 
 import { describe, expect, it } from 'vitest';
 import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
@@ -109,7 +109,7 @@ describe('createAgentRuntimeContext', () => {
     );
   });
 
-  it('says how to recall what was taken away only where that is possible', () => {
+  it('says how to recall removed results only where that is possible', () => {
     const settings = new Settings({ 'compression.density.placeholder': 'informative' });
     const { ephemerals } = createAgentRuntimeContext(settings, 1_000, true);
     expect(ephemerals.densityPlaceholder?.()).toBe('recallable');
@@ -117,7 +117,7 @@ describe('createAgentRuntimeContext', () => {
     expect(ephemerals.densityPlaceholder?.()).toBe('pointer');
   });
 
-  it('sees a change at once, and the taking back of it', () => {
+  it('sees a change at once, and its reversal', () => {
     const settings = new Settings({}, { 'compression.threshold': 0.6 });
     const { ephemerals } = createAgentRuntimeContext(settings, 1_000);
     settings.set('compression-threshold', 0.5);

@@ -1,4 +1,4 @@
-// What is derived from settings is kept while they stay, and is never out of date: a change counts from the next preflight on.
+// The config derived from settings is cached while they stay, and never out of date: a change takes effect in the next preflight.
 
 import { describe, expect, it } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
@@ -19,7 +19,7 @@ import { historyOf } from '../../support/notation.js';
 interface Bench {
   readonly config: SessionConfig;
   readonly settings: Settings;
-  /** What the session talks to. */
+  /** The history of the session. */
   readonly history: { modelName: string | undefined };
 }
 
@@ -67,7 +67,7 @@ describe('SessionConfig', () => {
     expect(config.density()).toEqual(first);
   });
 
-  it('follows the model that is named last', () => {
+  it('follows the model named last', () => {
     const { config, history } = openBench();
     const paybackOf = (name: string | undefined): number | undefined => {
       history.modelName = name;
@@ -82,7 +82,7 @@ describe('SessionConfig', () => {
     expect(config.density()).toBe(kept);
   });
 
-  it('lets everything leave where an edit is free, under policies that weigh cost', () => {
+  it('lets everything be removed if edits are free, under policies that weigh cost', () => {
     const { config, settings } = openBench();
     expect(config.density(true).workingSet).toMatchObject({ paybackCalls: Infinity });
     settings.set('compression.density.workingSet', 'off');
@@ -91,7 +91,7 @@ describe('SessionConfig', () => {
     expect(everyTurn.density(true)).toBe(everyTurn.density());
   });
 
-  it('names the strategy that is set, for the session or by its profile', () => {
+  it('names the strategy set for the session or by its profile', () => {
     const { config, settings } = openBench('auto', { 'compression.strategy': 'one-shot' });
     const names = [config.strategy.name];
     settings.set('compression.strategy', 'middle-out');
@@ -107,7 +107,7 @@ const STALE = historyOf('a:r3 t:r3 a:w4 t:w4 h');
 
 describe('Session', () => {
   it.each<OffloadMode>(['inline', 'snapshot', 'resident'])(
-    'goes by a changed setting in the very next preflight (%s)',
+    'uses a changed setting in the very next preflight (%s)',
     async (offload) => {
       await using compactor = createCompactor({ offload, threads: 1, tokenizer: 'estimate' });
       const session = await compactor.createSession({ edits: 'every-turn' });
@@ -130,7 +130,7 @@ describe('Session', () => {
     },
   );
 
-  it('goes by another strategy in the very next preflight', async () => {
+  it('uses another strategy in the very next preflight', async () => {
     const options = { offload: 'inline', tokenizer: 'estimate' } as const;
     await using compactor = createCompactor({ ...options, preset: 'specification' });
     const session = await compactor.createSession();
@@ -147,7 +147,7 @@ describe('Session', () => {
   });
 
   it.each(['middle-out', 'one-shot', 'top-down-truncation'] as const)(
-    'prunes with %s as well, but for what is specified of it',
+    'prunes with %s as well, except as the specification defines it',
     async (strategy) => {
       const settings = { 'compression.strategy': strategy };
       const pruned = async (preset?: 'specification'): Promise<unknown> => {

@@ -7,7 +7,7 @@ import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 const INLINE = { offload: 'inline', tokenizer: 'estimate', contextLimit: 1_000 } as const;
 
 describe('createCompactor', () => {
-  it('gives each session settings of its own, over the profile', async () => {
+  it('gives each session its own settings, over the profile', async () => {
     await using compactor = createCompactor({
       ...INLINE,
       settings: { 'compression.threshold': 0.5 },
@@ -22,7 +22,7 @@ describe('createCompactor', () => {
     expect(other.settings.get('compression.threshold')).toBe(0.5);
   });
 
-  it('makes sessions that go by a changed threshold at once', async () => {
+  it('creates sessions that follow a changed threshold at once', async () => {
     await using compactor = createCompactor(INLINE);
     const session = await compactor.createSession();
     expect(session.shouldCompress(700)).toBe(false);
@@ -30,11 +30,17 @@ describe('createCompactor', () => {
     expect(session.shouldCompress(700)).toBe(true);
   });
 
-  it.each(['settings', 'profile'] as const)('names everything wrong in its %s', (option) => {
-    const options: CompactorOptions = { ...INLINE, [option]: { 'compression.threshold': 2, a: 1 } };
-    expect(() => createCompactor(options)).toThrow(RangeError);
-    expect(() => createCompactor(options)).toThrow(
-      `got 2.\n  → at ${option}\n✖ Unknown setting 'a'. Known settings: `,
-    );
-  });
+  it.each(['settings', 'profile'] as const)(
+    'names everything that is wrong in its %s',
+    (option) => {
+      const options: CompactorOptions = {
+        ...INLINE,
+        [option]: { 'compression.threshold': 2, a: 1 },
+      };
+      expect(() => createCompactor(options)).toThrow(RangeError);
+      expect(() => createCompactor(options)).toThrow(
+        `got 2.\n  → at ${option}\n✖ Unknown setting 'a'. Known settings: `,
+      );
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// The settings as data: what is in the registry, and that it says the same as the types.
+// The settings as data: what is in the registry, and that it agrees with the types.
 
 import { describe, expect, it } from 'vitest';
 import type { SettingKey } from '../../../src/main/settings/ephemeral-settings.js';
@@ -10,7 +10,7 @@ import {
 import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
 
-/** The compiler sees to it that every key is here, and nothing else. */
+/** The compiler ensures that every key is here, and nothing else. */
 const TYPE_OF: Readonly<Record<SettingKey, string>> = {
   'compression.strategy': 'enum',
   'compression.profile': 'string',
@@ -73,7 +73,7 @@ describe('SETTINGS_REGISTRY', () => {
     expect(SETTINGS_REGISTRY.filter(({ key }) => key === spec.key)).toStrictEqual([spec]);
   });
 
-  it('offers every strategy that there is', () => {
+  it('offers every existing strategy', () => {
     expect(SETTINGS_BY_NAME.get('compression.strategy')).toMatchObject({
       enumValues: [...COMPRESSION_STRATEGIES, 'provider'],
       default: 'high-density',
@@ -93,7 +93,7 @@ describe('SETTINGS_REGISTRY', () => {
 });
 
 describe('SETTING_DEFAULTS', () => {
-  it('has a default of every setting but those that take theirs from elsewhere', () => {
+  it('has a default for every setting except those that default to something else', () => {
     const { 'compression.strategy': strategy, ...others } = SETTING_DEFAULTS;
     expect(strategy).toBe('high-density');
     expect(others).toEqual({
@@ -129,7 +129,7 @@ describe('SETTINGS_BY_NAME', () => {
   });
 
   it.each(['', 'compression', 'toString', '__proto__', 'context-limit', undefined])(
-    'finds nothing by %j',
+    'finds no setting named %j',
     (name) => {
       expect(SETTINGS_BY_NAME.get(name)).toBeUndefined();
     },

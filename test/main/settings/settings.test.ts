@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Settings } from '../../../src/main/settings/settings.js';
 
 describe('Settings', () => {
-  it('gives what is set, else what the profile says, else nothing', () => {
+  it('returns the value set, else that of the profile, else undefined', () => {
     const settings = new Settings(
       { 'compression.threshold': 0.5 },
       { 'compression.threshold': 0.6, 'compression.profile': 'cheap' },
@@ -14,7 +14,7 @@ describe('Settings', () => {
     expect(settings.get('compression.preserveThreshold')).toBeUndefined();
   });
 
-  it('gives the profile its say again when a setting is unset', () => {
+  it('returns the value of the profile again when a setting is unset', () => {
     const settings = new Settings({}, { 'compression.density.fileDedupe': true });
     settings.set('compression.density.fileDedupe', false);
     expect(settings.get('compression.density.fileDedupe')).toBe(false);
@@ -23,7 +23,7 @@ describe('Settings', () => {
   });
 
   it.each(['compression.threshold', 'compression-threshold'] as const)(
-    'takes the threshold by %s, and gives it by either name',
+    'sets the threshold by %s, and returns it by either name',
     (name) => {
       const settings = new Settings({ 'compression.threshold': 0.5 });
       settings.set(name, 0.7);
@@ -35,7 +35,7 @@ describe('Settings', () => {
     },
   );
 
-  it('has the alias in one place win over the key in the place below', () => {
+  it('prefers the alias in one layer over the key in the layer below', () => {
     const settings = new Settings(
       { 'compression-threshold': 0.5 },
       { 'compression.threshold': 0.6 },
@@ -43,7 +43,7 @@ describe('Settings', () => {
     expect(settings.get('compression.threshold')).toBe(0.5);
   });
 
-  it('refuses a wrong value and keeps the one before', () => {
+  it('refuses an invalid value and keeps the former one', () => {
     const settings = new Settings({ 'compression.threshold': 0.5 });
     expect(() => settings.set('compression.threshold', 2)).toThrow(RangeError);
     expect(() => settings.set('compression.threshold', '0.7' as unknown as number)).toThrow(
@@ -60,12 +60,12 @@ describe('Settings', () => {
     expect(() => settings.set(name, undefined)).toThrow(TypeError);
   });
 
-  it('refuses wrong settings and a wrong profile to begin with', () => {
+  it('refuses invalid initial settings and an invalid profile', () => {
     expect(() => new Settings({ 'compression.threshold': 0 })).toThrow(RangeError);
     expect(() => new Settings({}, { 'compression.threshold': 0 })).toThrow(RangeError);
   });
 
-  it('is not reached through what it was given or gave', () => {
+  it('is not affected by changes of objects that it was given or returned', () => {
     const given = { 'compression.threshold': 0.5 };
     const settings = new Settings(given);
     given['compression.threshold'] = 0.9;

@@ -8,17 +8,17 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { directoryStore } from '../../../src/main/state/directory-store.js';
 import { runs } from '../../support/scale.js';
 
-/** A process that dies at one of its steps: that one is done in half or not at all, and so is nothing that follows. */
+/** A process that dies at one of its steps: that step is done in half or not at all, and later ones are not done. */
 const life = vi.hoisted(() => {
   const dead = (): Promise<never> => Promise.reject(new Error('The process has died.'));
   return {
     stepsLeft: Infinity,
-    /** So many times somebody takes an empty folder away before a file is made in it. */
+    /** How often another process removes an empty folder before a file is created in it. */
     foldersTaken: 0,
     hasLinks: true,
-    /** What a power failure would undo: texts by name, and names by folder. */
+    /** What a power failure would undo: contents by file name, and names by folder. */
     unsynced: new Set<string>(),
-    /** Steps that would survive one which undoes what they rely on. */
+    /** Steps done before what they rely on was synced. */
     hasty: [] as string[],
     /** Decides when a step is done. */
     wait: undefined as ((name: string) => Promise<void>) | undefined,
@@ -36,7 +36,7 @@ const life = vi.hoisted(() => {
   };
 });
 
-/** What a disk would do is recorded instead: one that is asked in earnest takes most of the time. */
+/** Records syncs instead of doing them: real ones would take most of the time. */
 const synced = (): Promise<void> => Promise.resolve();
 
 vi.mock('node:fs/promises', async (importOriginal) => {
@@ -118,13 +118,13 @@ const STATE = 'x'.repeat(10_000);
 
 describe('directoryStore', () => {
   it.each(['', 'redis://127.0.0.1', 'postgres://me@host/agents', 'mysql://host'])(
-    'refuses %j, which is the path of no directory',
+    'refuses %j, which is not the path of a directory',
     (path) => {
       expect(() => directoryStore(path)).toThrow('Expected the path of a directory');
     },
   );
 
-  it('makes a folder again that somebody takes away before there is a file in it', async () => {
+  it('creates a folder again that another process removes before there is a file in it', async () => {
     const root = newRoot();
     const store = directoryStore(root);
     for (const name of ['first', 'second']) {
@@ -137,7 +137,7 @@ describe('directoryStore', () => {
     }
   });
 
-  it('does without hard links, which memory cards and some network drives do not have', async () => {
+  it('works without hard links, which memory cards and some network drives lack', async () => {
     life.hasLinks = false;
     const [one, other] = [directoryStore(newRoot()), directoryStore(roots.at(-1)!)];
     expect(await one.save('key', 'one', null)).toBe(1);
@@ -148,7 +148,7 @@ describe('directoryStore', () => {
     expect(await other.get?.('originals', 'call')).toBe('original');
   });
 
-  it('gives up a folder that is taken away each time', async () => {
+  it('gives up on a folder that is removed each time', async () => {
     life.foldersTaken = Infinity;
     await expect(directoryStore(newRoot()).save('key', STATE, null)).rejects.toThrow('ENOENT');
   });
@@ -170,7 +170,7 @@ describe('directoryStore', () => {
       const loaded = await survivor.load('key');
       expect([`former ${STATE}`, `new ${STATE}`]).toContain(loaded?.state);
       outcomes.add(String(loaded?.state.slice(0, 3)));
-      // Whoever comes next saves on top of it, and clears up what the dead one has left but for his draft.
+      // The next process saves on top of it, and removes what the dead one left except for its draft.
       const next = await survivor.save('key', 'next', loaded?.version ?? null);
       expect(await survivor.load('key')).toEqual({ state: 'next', version: next });
       const [folder = ''] = readdirSync(root);
@@ -180,7 +180,7 @@ describe('directoryStore', () => {
     expect([...outcomes].sort()).toEqual(['for', 'new']);
   });
 
-  it('has the disk hold what it relies on before it goes on, and all of it in the end', async () => {
+  it('syncs what a step relies on before that step, and everything in the end', async () => {
     const root = join(newRoot(), 'new', 'states');
     const store = directoryStore(root);
     let version: number | null = null;
@@ -192,7 +192,7 @@ describe('directoryStore', () => {
     expect([...life.unsynced]).toEqual([]);
   });
 
-  it('never saves over what others have saved meanwhile, at whichever step they were faster', async () => {
+  it('never overwrites what others have saved meanwhile, at whichever step they were faster', async () => {
     const writer = new AsyncLocalStorage<number>();
     const isWaiting = (): boolean => life.wait !== undefined;
     for (let pause = 1, isOver = false; !isOver; pause += 1) {
@@ -202,7 +202,7 @@ describe('directoryStore', () => {
       let steps = 0;
       let known: string | undefined;
       life.wait = async () => {
-        // Not those of the sweep that the first save has begun.
+        // Steps of the sweep that the first save started do not count.
         if (writer.getStore() !== pause || (steps += 1) !== pause) return;
         life.wait = undefined;
         const other = directoryStore(root);
@@ -221,7 +221,7 @@ describe('directoryStore', () => {
     }
   });
 
-  it('lets each save follow the one that it knows, however the steps of its writers interleave', async () => {
+  it('saves only on top of the version that the writer loaded, however the steps of writers interleave', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
         const root = newRoot();
@@ -240,7 +240,7 @@ describe('directoryStore', () => {
         };
         await scheduler.waitFor(Promise.all([write('one'), write('other')]));
         life.wait = undefined;
-        // Who takes his own for refused because another one has followed it at once decides again on top of that.
+        // A writer whose save was followed at once may take it for refused; it then decides again on top of the newer version.
         let last = first;
         for (const [version, former] of [...followed].sort(([one], [other]) => one - other)) {
           expect(former).toBeGreaterThanOrEqual(last);
@@ -272,7 +272,7 @@ describe('directoryStore', () => {
     }
   });
 
-  it('leaves nothing of what a full disk had no room for', async () => {
+  it('leaves nothing of a save for which a full disk had no room', async () => {
     const root = newRoot();
     const store = directoryStore(root);
     const version = await store.save('key', STATE, null);
@@ -288,7 +288,7 @@ describe('directoryStore', () => {
     expect((await store.load('key'))?.state).toBe('next');
   });
 
-  it('sweeps drafts of the dead, and what was kept for a state that never came', async () => {
+  it('sweeps drafts of dead processes, and originals for a state that was never saved', async () => {
     const root = newRoot();
     life.stepsLeft = 3;
     await expect(directoryStore(root).save('died', STATE, null)).rejects.toThrow('died');

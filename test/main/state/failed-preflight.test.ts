@@ -1,4 +1,4 @@
-// What has landed is kept when a step of the preflight fails, for adapters send the history nevertheless.
+// Landed edits are saved when a step of the preflight fails, because adapters send the history nevertheless.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
@@ -22,7 +22,7 @@ import {
 
 const PATH = 'src/port.ts';
 
-/** A file that was read, with enough before it that a summary is due. */
+/** A file that was read, behind enough text that a summary is due. */
 const READ = [
   ...Array.from({ length: 10 }, (_, at) => [
     humanText(`Question ${at}. ${'It has to be free. '.repeat(40)}`),
@@ -101,7 +101,7 @@ describe('an edit without a request', () => {
   });
 });
 
-describe('an edit without a request, after which something fails', () => {
+describe('an edit without a request, followed by a failure', () => {
   it('is saved: a history that does not fit the window after all', async () => {
     const store = memoryStore();
     const huge = humanText('It has to be free. '.repeat(4_000));

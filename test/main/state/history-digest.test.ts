@@ -1,4 +1,4 @@
-// Histories are told from each other by their digests, at the first entry that differs.
+// Digests show where two histories differ first.
 
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ function digestsOf(history: readonly IContent[]): HistoryDigests {
   return digest.digests;
 }
 
-/** What states that are kept somewhere hold of a history, hashed at once and anew for each place. */
+/** The digests that a stored state has of a history, each hashed at once and from scratch. */
 function naiveDigests(history: readonly IContent[]): HistoryDigests & { names: readonly string[] } {
   const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
   const hashes = history.map((entry) => sha256(textOfEntry(entry)));
@@ -39,7 +39,7 @@ function texts(length: number): IContent[] {
 }
 
 describe('firstDifference', () => {
-  it('never takes an entry that differs for one that is the same, and nearly always names it', () => {
+  it('never takes a different entry for an equal one, and nearly always finds it', () => {
     let exact = 0;
     let all = 0;
     fc.assert(
@@ -48,7 +48,7 @@ describe('firstDifference', () => {
         const edited = texts(length);
         edited[at] = humanText(`another one ${salt}`);
         const found = firstDifference(digestsOf(texts(length)), digestsOf(edited));
-        // In a place that differs and in which no byte does, all counts as different.
+        // If entries differ without a different byte in their digest, the whole block counts as different.
         expect(found).toBeLessThanOrEqual(at);
         all += 1;
         if (found === at) exact += 1;
@@ -58,7 +58,7 @@ describe('firstDifference', () => {
     expect(exact / all).toBeGreaterThan(0.97);
   });
 
-  it('is the length of the shorter one when that is a beginning of the other', () => {
+  it('is the length of the shorter history if that is a prefix of the other', () => {
     for (const length of [0, 1, 63, 64, 65, 128, 200]) {
       expect(firstDifference(digestsOf(texts(200)), digestsOf(texts(length)))).toBe(length);
     }
@@ -74,7 +74,7 @@ describe('firstDifference', () => {
     expect(firstDifference(digestsOf([ab]), digestsOf([bc]))).toBe(0);
   });
 
-  it('goes neither by the order of keys nor by what is known about an entry', () => {
+  it('ignores the order of keys and the metadata of an entry', () => {
     const one = { ...humanText('a'), metadata: { timestamp: 1 } };
     const call = { type: 'tool_call', id: 'c', name: 'run', parameters: { a: 1, b: [2] } } as const;
     const turned = {
@@ -90,7 +90,7 @@ describe('firstDifference', () => {
 });
 
 describe('HistoryDigest', () => {
-  it('comes to the same however it was fed', async () => {
+  it('is the same however it was fed', async () => {
     const history = texts(150);
     const slow = new HistoryDigest();
     for (const entry of history) {
@@ -106,8 +106,8 @@ describe('HistoryDigest', () => {
     expect(sliced.names).toHaveLength(8);
   });
 
-  it('looks at an entry only when somebody asks, or in a later turn once it is told to', async () => {
-    // Else a turn of the event loop may be over before it has begun, on a busy machine.
+  it('reads an entry only when it is asked, or in a later turn after settleSoon', async () => {
+    // Otherwise a turn of the event loop may be over before it has begun, on a busy machine.
     const now = vi.spyOn(performance, 'now').mockReturnValue(0);
     onTestFinished(() => now.mockRestore());
     let looks = 0;
@@ -125,7 +125,7 @@ describe('HistoryDigest', () => {
     expect(looks).toBe(0);
     digest.settleSoon();
     digest.add(entries[2] as IContent);
-    // Nobody who waits for an edit waits for that.
+    // No edit waits for that.
     expect(looks).toBe(0);
     await turn();
     const two = looks;
@@ -135,7 +135,7 @@ describe('HistoryDigest', () => {
     expect(looks).toBe((3 * two) / 2);
   });
 
-  it('comes to the same whenever it is asked, whatever became of the entries', async () => {
+  it('is the same whenever it is asked, whatever happened to the entries', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(STEP, { maxLength: 40 }),
@@ -177,7 +177,7 @@ describe('HistoryDigest', () => {
     );
   });
 
-  it('comes to the same when most of a long history leaves before anybody asks', async () => {
+  it('is the same when most of a long history is removed before it is asked', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.nat(30), fc.nat(30), fc.nat(3), fc.boolean()), {
@@ -205,7 +205,7 @@ describe('HistoryDigest', () => {
     );
   });
 
-  it('keeps no entry that the history has let go', async () => {
+  it('keeps no entry that was removed from the history', async () => {
     const history = new HistoryService();
     const gone = [...(await addAndRemove(history)), ...(await addAndRemove(history))];
     await collectGarbage();
@@ -254,9 +254,9 @@ const STEP = fc.tuple(
   fc.nat(1_000),
 );
 
-/** Adds six entries, the last of them twice; an edit removes one and replaces one, and a rewrite leaves the last one out. */
+/** Adds six entries, the last of them twice; an edit removes one and replaces one, and a rewrite omits the last one. */
 async function addAndRemove(history: HistoryService): Promise<readonly WeakRef<IContent>[]> {
-  // Those that were added before do not wait any more.
+  // Entries added before are not pending any more.
   history.journal.digest.settle();
   const start = history.length;
   const entries = texts(6);

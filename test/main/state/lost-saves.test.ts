@@ -1,5 +1,5 @@
-// A session whose store has another version than it knows: because the answer to a save was lost, or the store was, or another
-// branch of the conversation was saved under its name. Only who was really faster is followed.
+// A session whose store has another version than it knows: because the answer to a save was lost, or the store's data, or another branch of the conversation
+// was saved under its name. It follows another process only if that was really faster.
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
@@ -18,7 +18,7 @@ import { historyOf } from '../../support/notation.js';
 
 const LONG = 'a line of what was read '.repeat(40);
 
-/** A file is read, and written in the next turn. */
+/** A turn that reads a file, which the next turn writes. */
 function turn(at: number, branch = ''): IContent[] {
   const name = `${branch}${at}`;
   return at % 2 === 0
@@ -44,7 +44,7 @@ async function sendAnew(session: Session, entries: readonly IContent[]): Promise
   return send(session, []);
 }
 
-/** What a session sends that has no store. */
+/** What a session without a store sends. */
 async function alone(turns: number, branchOf = (_at: number): string => ''): Promise<string[]> {
   const session = await open(undefined);
   const sent: string[] = [];
@@ -66,7 +66,7 @@ function fickleStore(
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** Has time go on when a test says so, however long a busy machine takes. */
+/** Stops the clock, so that a busy machine does not matter. */
 function stopClock(): void {
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
 }
@@ -101,7 +101,7 @@ describe('a session with a store', () => {
     expect(saves).toBe(TURNS - 4 + 1);
   });
 
-  it('takes its own state for saved when the store asked twice, as the first answer was lost', async () => {
+  it('recognizes its own state when the store saved twice because the first answer was lost', async () => {
     let saves = 0;
     const store = fickleStore(async (kept, ...args) => {
       saves += 1;
@@ -119,7 +119,7 @@ describe('a session with a store', () => {
   it.each([
     ['goes on', send],
     ['is given its messages anew', sendAnew],
-  ])('%s from its own decisions when the store has lost the last ones', async (_, sendTurn) => {
+  ])('%s from its own decisions when the store has lost the last saves', async (_, sendTurn) => {
     let copy: StoredState | null = null;
     let version = 0;
     const store: StateStore = {
@@ -158,7 +158,7 @@ describe('a session with a store', () => {
     expect(left.costs().rewrites).toBeLessThan(TURNS / 2);
   });
 
-  it('goes on from the state of a faster process when the host goes back to an earlier message', async () => {
+  it('continues from the state of a faster process when the host returns to an earlier message', async () => {
     const store = memoryStore();
     const turns = Array.from({ length: TURNS }, (_, at) => turn(at));
     const earlier = [...turns.slice(0, TURNS / 2).flat(), humanText('something else')];
@@ -177,8 +177,8 @@ describe('a session with a store', () => {
     expect(await goBack(slow)).toEqual(expected);
   });
 
-  // It is stored under the hash of its first 2, 4, 8, … entries, and so under another key from time to time.
-  it('follows whoever was faster before a conversation without an id got another key', async () => {
+  // It is stored under the hash of its first 2, 4, 8, … entries, and so its key changes from time to time.
+  it('follows a faster process across the change of key of a conversation without an id', async () => {
     const expected = await alone(TURNS);
     for (const period of [2, 3, 4, 5, 7]) {
       const store = memoryStore();
@@ -197,7 +197,7 @@ describe('a session with a store', () => {
     }
   });
 
-  /** Sessions of a conversation without a name, each of another process. */
+  /** Sessions of a conversation without an id, each in a process of its own. */
   function processes(store: StateStore): (history: readonly IContent[]) => Promise<Session> {
     return (history) =>
       createCompactor({ store, offload: 'inline', tokenizer: 'estimate' }).createSession({
@@ -209,7 +209,7 @@ describe('a session with a store', () => {
   const turns = (to: number, branch = ''): IContent[] =>
     Array.from({ length: to }, (_, at) => turn(at, at === 2 ? branch : '')).flat();
 
-  it('keeps its state where another process has taken it along to another branch', async () => {
+  it('keeps its state when another process has taken that along to another branch', async () => {
     const begin = processes(memoryStore());
     const [a, b] = [await begin(turns(4)), await begin(turns(4))];
     await send(a, []);
@@ -222,7 +222,7 @@ describe('a session with a store', () => {
     expect((await send(c, [])).startsWith(sent.slice(0, -1))).toBe(true);
   });
 
-  it('follows who was faster on another branch, also if its own was saved since', async () => {
+  it('follows a faster process on another branch, even if it has saved its own state since', async () => {
     const begin = processes(memoryStore());
     const a = await begin(turns(4));
     await send(a, []);
@@ -235,7 +235,7 @@ describe('a session with a store', () => {
     expect(a.costs().requests).toBe(c.costs().requests + 1);
   });
 
-  it('uses a store again soon after it failed, however far the clock is set back', async () => {
+  it('uses a store again soon after a failure, however far the clock is set back', async () => {
     let saves = 0;
     const store = fickleStore((kept, ...args) => {
       saves += 1;
@@ -250,7 +250,7 @@ describe('a session with a store', () => {
     expect(saves).toBe(2);
   });
 
-  it('finds a conversation without a name in a store that answers undefined for what it lacks', async () => {
+  it('finds a conversation without an id in a store that returns undefined for missing keys', async () => {
     const kept = memoryStore();
     const store = { ...fickleStore((_, ...args) => kept.save(...args)) };
     store.load = async (key) => (await kept.load(key)) ?? (undefined as unknown as null);
@@ -258,13 +258,13 @@ describe('a session with a store', () => {
     const history = [turn(0), turn(1)].flat();
     const first = await compactor.createSession({ history: history.slice(0, 5) });
     await first.ensureCompressionBeforeSend('p');
-    // Its beginnings of one, two, four and eight entries may name it; it was saved under that of four.
+    // Its first one, two, four or eight entries may identify it; it was saved under four.
     const second = await compactor.createSession({ history });
     expect(second.costs().requests).toBe(1);
   });
 });
 
-describe('a session whose store has states that cannot be read', () => {
+describe('a session whose store has unreadable states', () => {
   it('goes on without them', async () => {
     const unreadable = {
       version: 1,
@@ -282,8 +282,8 @@ describe('a session whose store has states that cannot be read', () => {
   });
 });
 
-describe('a session whose saves are kept, but not answered', () => {
-  it.each([1, 2])('does not follow its own state of before (%i saves)', async (times) => {
+describe('a session whose saves succeed without an answer', () => {
+  it.each([1, 2])('does not follow its own former state (%i saves)', async (times) => {
     let isSlow = true;
     const kept = memoryStore();
     const store = fickleStore(async (_, ...args) => {
@@ -307,8 +307,8 @@ describe('a session whose saves are kept, but not answered', () => {
 });
 
 describe('a session whose state has expired', () => {
-  // As a directory does that was swept: whoever saves first after that begins with version 1 again.
-  it('follows who has gone on with the conversation since, however high a version it knows', async () => {
+  // As in a swept directory: the first save after that starts at version 1 again.
+  it('follows the process that has continued the conversation since, however high a version it knows', async () => {
     const store = memoryStore({ ttlMs: 1_000 });
     const [idle, other] = [0, 1].map(
       () => new StateKeeper({ store, conversationId: 'one', logger: SILENT_LOGGER }),
@@ -356,7 +356,7 @@ describe('switchToState', () => {
     expect(history.getAll()).toEqual([humanText('a new conversation')]);
   });
 
-  it('leaves the contents of a history that is closed meanwhile', async () => {
+  it('keeps the content of a history that is closed meanwhile', async () => {
     const { history, state } = await overtaken();
     const switched = switching(history, state);
     history.add(humanText('the last one'));

@@ -1,5 +1,5 @@
-// Servers of two versions of this library at one conversation, as during an update: the older ones cannot read what the newer
-// ones save, and must not take it from them.
+// Servers with two versions of this library at one conversation, as during an update: the older ones cannot read what the newer ones save, and must not
+// overwrite it.
 
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -19,7 +19,7 @@ function turn(at: number): readonly IContent[] {
   return historyOf(`h:"ask ${at}" ${call} a:done`);
 }
 
-/** The store as a newer version sees it, whose states have another number. */
+/** The store as a newer version sees it: its states have another version number. */
 function seenByNewer(store: StateStore): StateStore {
   const withVersion = (state: string, version: number): string =>
     JSON.stringify({ ...(JSON.parse(state) as object), version });
@@ -48,7 +48,7 @@ class Fleet {
     return compactor.createSession({ edits: 'every-turn', sessionId: 'one', history });
   }
 
-  /** Serves one turn by this session, or by a process of its own. */
+  /** Serves one turn with this session, or with a new process. */
   async send(by: Session | StateStore): Promise<string> {
     this.history.push(...turn(this.history.length / 4));
     const isOpen = 'history' in by;
@@ -68,7 +68,7 @@ class Fleet {
 afterEach(() => void vi.restoreAllMocks());
 
 describe('a server of an older version', () => {
-  it('leaves what newer ones have saved alone, whether it lives long or for one request', async () => {
+  it('does not overwrite the states of newer ones, whether it runs for long or for one request', async () => {
     const fleet = new Fleet();
     const long = await fleet.open(fleet.older);
     await fleet.send(long);
@@ -80,7 +80,7 @@ describe('a server of an older version', () => {
       await fleet.send(long);
       await fleet.send(fleet.older);
       expect(await fleet.stored()).toEqual(state);
-      // So a newer one goes on from all that newer ones have decided.
+      // So a newer server continues from all decisions of newer servers.
       const again = await fleet.open(fleet.newer);
       expect(again.history.journal.count).toBeGreaterThanOrEqual(edits);
       edits = again.history.journal.count;

@@ -10,7 +10,7 @@ import {
 const failure = (code?: string, message = 'No.'): Error =>
   Object.assign(new Error(message), { code });
 
-/** A store over a pool that fails in these ways, one after the other, and then answers; `asked` counts. */
+/** A store over a pool that fails with these errors one after the other, and then answers; `asked` counts. */
 function failing(failures: readonly Error[]) {
   const left = [...failures];
   const pool = {
@@ -26,7 +26,7 @@ function failing(failures: readonly Error[]) {
 }
 
 describe('postgresStore', () => {
-  it('asks again while the database restarts', async () => {
+  it('retries while the database restarts', async () => {
     const restart = [
       failure('57P01', 'terminating connection due to administrator command'),
       failure('ECONNREFUSED'),
@@ -40,7 +40,7 @@ describe('postgresStore', () => {
   });
 
   it.each(['40001', '40P01'])(
-    'asks again where transactions are isolated strictly and another save was faster: %s',
+    'retries where transactions are strictly isolated and another save was faster: %s',
     async (code) => {
       const { pool, store } = failing([failure(code, 'could not serialize access')]);
       expect(await store.save('a', '{}', 2)).toBe(3);
@@ -48,13 +48,13 @@ describe('postgresStore', () => {
     },
   );
 
-  it('gives up on one that is gone', async () => {
+  it('gives up on a database that is gone', async () => {
     const { store } = failing(Array.from({ length: 9 }, () => failure('ECONNREFUSED')));
     await expect(store.load('a')).rejects.toThrow('No.');
   });
 
   it.each([failure('23505'), failure('53100'), failure(undefined), failure('42P01')])(
-    'does not ask again what is refused for another reason: $code',
+    'does not retry what is refused for another reason: $code',
     async (refusal) => {
       const { pool, store } = failing([refusal]);
       await expect(store.save('a', '{}', null)).rejects.toBe(refusal);
@@ -80,7 +80,7 @@ describe.skipIf(!isInstalled('postgres'))('postgresStore over a server', () => {
     await server.stop();
   });
 
-  it('lets one of many win, and tells the others, in a database that isolates transactions strictly', async () => {
+  it('lets one of many saves win, and reports a conflict to the others, with strictly isolated transactions', async () => {
     const store = postgresStore(pool);
     let version: number | null = null;
     for (let round = 0; round < 30; round += 1) {
@@ -94,7 +94,7 @@ describe.skipIf(!isInstalled('postgres'))('postgresStore over a server', () => {
     }
   });
 
-  it('takes no version of a row that was swept for one of after', async () => {
+  it('does not confuse the version of a swept row with a later one', async () => {
     const store = postgresStore(pool);
     const known = await store.save('b', 'former', null);
     await pool.query("UPDATE ctxfold_states SET expires_at = now() WHERE key = 'b'");

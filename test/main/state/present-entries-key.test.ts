@@ -11,11 +11,11 @@ import { humanText } from '../../../src/shared/content.js';
 import { NO_EDITS } from '../../../src/shared/density.js';
 import { historyOf } from '../../support/notation.js';
 
-/** Never change it: states have it. */
+/** Never change it: stored states have it. */
 const KEY = 20_399_479_472;
 
 describe('matchesKey', () => {
-  it('recognizes entries by a key that another process has made', () => {
+  it('recognizes entries by a key from another process', () => {
     const entries = historyOf('h a:r1 t:r1 a');
     expect(lengthOfKey(KEY)).toBe(entries.length);
     expect(matchesKey(entries, KEY)).toBe(true);
@@ -25,7 +25,7 @@ describe('matchesKey', () => {
 });
 
 describe('PresentEntries, of the key', () => {
-  it('hashes a long history in many slices, whatever is edited or added between two of them', async () => {
+  it('hashes a long history in many slices, whatever is edited or added in between', async () => {
     const history = new HistoryService();
     history.addAll(Array.from({ length: 1_000 }, (_, at) => humanText(`message ${at}`)));
     await history.applyDensityResult({ ...NO_EDITS, removals: [500] });
@@ -41,7 +41,7 @@ describe('PresentEntries, of the key', () => {
     expect(matchesKey(history.getRawHistory(), presentEntriesOf(history).key ?? 0)).toBe(true);
   });
 
-  it('has nothing to do where no edit has landed', () => {
+  it('has nothing to do if no edit has landed', () => {
     const history = new HistoryService();
     history.add(humanText('hello'));
     expect([...presentEntriesOf(history).hashInSlices()]).toEqual([]);

@@ -1,4 +1,4 @@
-// The packed tokens of a history, against packing all of it.
+// The packed tokens of a history, compared with packing all of it.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import type { IContent } from '../../../src/shared/content.js';
 import { NO_EDITS } from '../../../src/shared/density.js';
 import { runs } from '../../support/scale.js';
 
-/** Numbers of one, two and three bytes. */
+/** Numbers that take one, two and three bytes. */
 const TOKENS = [0, 1, 126, 127, 128, 16_382, 16_383, 16_384, 2_000_000];
 
 function pack(history: HistoryService): Uint8Array {
@@ -38,7 +38,7 @@ const ARBITRARY_STEP: fc.Arbitrary<Step> = fc.tuple(
 );
 
 describe('PresentEntries, of tokens', () => {
-  it('returns what packing all entries would, after any changes, counted or not', async () => {
+  it('returns the same as packing all entries, after any changes, counted or not', async () => {
     const property = fc.asyncProperty(
       fc.array(ARBITRARY_STEP, { maxLength: 25 }),
       fc.array(fc.boolean(), { minLength: 25, maxLength: 25 }),
@@ -72,7 +72,7 @@ describe('PresentEntries, of tokens', () => {
     await fc.assert(property, { numRuns: runs(2_000) });
   });
 
-  it('reads no entry again that was packed and has not changed', async () => {
+  it('does not read packed, unchanged entries again', async () => {
     const history = new HistoryService({
       countEntries: (contents) => Promise.resolve(contents.map(tokensOf)),
     });

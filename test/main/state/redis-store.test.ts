@@ -5,7 +5,7 @@ import { isInstalled, startRedis } from '../../../examples/support/databases.js'
 import { redisStore } from '../../../src/main/state/redis-store.js';
 
 describe('redisStore', () => {
-  it('passes a client, a sentinel and a cluster what each of them takes', async () => {
+  it('passes arguments as a client, a sentinel and a cluster expect them', async () => {
     const passed: unknown[] = [];
     const note = async (...args: unknown[]): Promise<readonly string[]> => {
       passed.push(args);
@@ -27,7 +27,7 @@ describe('redisStore', () => {
   });
 
   describe.skipIf(!isInstalled('redis-server'))('over a server', () => {
-    it('takes no version of before it lost its data for one of after', async () => {
+    it('does not confuse a version from before it lost its data with a later one', async () => {
       const server = await startRedis();
       onTestFinished(() => server.stop());
       const client = new Redis(server.port, '127.0.0.1');
@@ -45,7 +45,7 @@ describe('redisStore', () => {
       expect(await store.load('a')).toEqual({ state: 'a third', version: second });
     });
 
-    it('reads the answers of a client that is set to bytes', async () => {
+    it('reads the answers of a client that returns bytes', async () => {
       const server = await startRedis();
       onTestFinished(() => server.stop());
       const client = createClient({ url: `redis://127.0.0.1:${server.port}` });

@@ -1,4 +1,4 @@
-// Sessions that go on from the state of another one send what one that lived through all of it would have sent.
+// Sessions that continue from the state of another one send what a single long-lived session would send.
 
 import fc from 'fast-check';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -56,7 +56,7 @@ function optionsOf({
         tokenizer: 'estimate',
         contextLimit,
         preset,
-        // A summary that is under way ends with its process.
+        // A pending summary ends with its process.
         settings: { 'compression.strategy': strategy, 'compression.ahead': 1 },
         summarizer: scriptedSummarizer(
           () => `<state_snapshot>summary ${(summaries += 1)}</state_snapshot>`,
@@ -78,11 +78,11 @@ const choice: fc.Arbitrary<Choice> = fc.record({
   preset: fc.constantFrom('specification', undefined, undefined),
   ratio: fc.constantFrom(undefined, 1, 1.5),
   unseenTokens: fc.constantFrom(undefined, 0, 600, 3_000),
-  // The cache of the latter takes no prompt below 1,024 tokens.
+  // The latter's cache takes no prompt below 1,024 tokens.
   modelName: fc.constantFrom('some-model', 'claude-sonnet-4-5'),
 });
 
-/** Each request of the many is played from the start: they take a time that grows by the square of the length. */
+/** Each request replays the history from the start, in time quadratic in the length. */
 const histories = arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 60 }));
 
 async function expectSame(history: readonly IContent[], options: PlayOptions): Promise<number> {
@@ -115,7 +115,7 @@ async function expectSame(history: readonly IContent[], options: PlayOptions): P
 }
 
 describe('Session.snapshot', () => {
-  it('has sessions of their own for each request send what one session sends', async () => {
+  it('makes a new session for each request send what one session sends', async () => {
     await fc.assert(
       fc.asyncProperty(histories, choice, async (history, chosen) => {
         await expectSame(history, optionsOf(chosen));
@@ -124,7 +124,7 @@ describe('Session.snapshot', () => {
     );
   });
 
-  it('has one go on from what the former sent, where the host stores that, as if it had been added', async () => {
+  it('resumes what was sent, if the host stores that, as if it had been added', async () => {
     let edited = 0;
     await fc.assert(
       fc.asyncProperty(histories, choice, async (history, chosen) => {
@@ -156,7 +156,7 @@ describe('Session.snapshot', () => {
     expect(edited).toBeGreaterThan(0);
   });
 
-  it('goes on where the host stores what was sent and that is longer, as with a note of calls that stay', async () => {
+  it('resumes what was sent even if that is longer, such as with a note of calls that stay', async () => {
     const long = 'lorem ipsum '.repeat(60);
     const calls = Array.from({ length: 40 }, (_, at) =>
       historyOf(`a:s${at}(run-step) t:s${at}(${long})`),
@@ -188,7 +188,7 @@ describe('Session.snapshot', () => {
 
   const usual = { preset: undefined, ratio: 1.2, unseenTokens: undefined, modelName: 'some-model' };
 
-  it('counts what a request would have cost unedited that is too short to be cached as it is', async () => {
+  it('counts the unedited cost of a request that is too short to be cached as sent', async () => {
     const result = 'the same line of noise, again and again\n'.repeat(200);
     const history = [
       humanText('go'),
@@ -201,7 +201,7 @@ describe('Session.snapshot', () => {
     expect(await expectSame(history, options)).toBe(0);
   });
 
-  /** Where a policy leaves much, and where a strategy has to compress. */
+  /** Limits at which a policy removes much, and at which a strategy has to compress. */
   const conditions = STRATEGIES.flatMap((strategy) =>
     POLICIES.flatMap((edits) =>
       [8_000, 200_000].map((contextLimit) => ({ strategy, edits, contextLimit })),
@@ -212,7 +212,7 @@ describe('Session.snapshot', () => {
     'claude-code/0ccf1a04-session.jsonl',
     'codex/jdx-mise__71-b56c467073-0.jsonl',
     'openai-chat/openhands-sampled__python__mypy-15976_0.json',
-  ])('does so with the recorded session %s, under every policy and strategy', async (name) => {
+  ])('resumes the recorded session %s under every policy and strategy', async (name) => {
     const path = `test/fixtures/transcripts/${name}`;
     const { entries } = await readTranscript(path);
     const history = entries.slice(0, length(120));

@@ -1,4 +1,4 @@
-// What becomes of states that are broken, newer, of another history, or of one that has changed since.
+// States that are broken, newer, of another history, or of one that has changed since.
 
 import { describe, expect, it } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
@@ -12,7 +12,7 @@ import { historyOf } from '../../support/notation.js';
 const COMPACTOR = { offload: 'inline', tokenizer: 'estimate', preset: 'specification' } as const;
 const HISTORY = historyOf('h a:r1 t:r1 a:w2 t:w2 h a:r3(b.ts) t:r3 a:w4(b.ts) t:w4 h');
 
-/** A state of the history after a preflight at each request, and what it sends. */
+/** The state of a history with a preflight at each request, and what it sends. */
 async function sent(history = HISTORY): Promise<{ state: SessionState; entries: IContent[] }> {
   await using compactor = createCompactor(COMPACTOR);
   const session = await compactor.createSession();
@@ -23,7 +23,7 @@ async function sent(history = HISTORY): Promise<{ state: SessionState; entries: 
   return { state: session.snapshot(), entries: session.history.getAll() };
 }
 
-/** Goes on from a state, and tells what there was to tell of it. */
+/** Continues from a state, and returns the reported events. */
 async function goOn(
   history: readonly IContent[],
   state: unknown,
@@ -40,7 +40,7 @@ async function goOn(
 }
 
 describe('createSession with a state', () => {
-  it('begins with what the former session had come to', async () => {
+  it('starts with the history of the former session', async () => {
     const { state, entries } = await sent();
     const resumed = await goOn(structuredClone(HISTORY), JSON.parse(JSON.stringify(state)));
     expect(resumed.told).toEqual([]);
@@ -49,7 +49,7 @@ describe('createSession with a state', () => {
     expect(resumed.session.history.isCounted).toBe(true);
   });
 
-  it('does so with a state whose keys a database has put in another order', async () => {
+  it('accepts a state whose keys a database has reordered', async () => {
     const { state, entries } = await sent();
     const reversed = (value: unknown): unknown =>
       typeof value !== 'object' || value === null || Array.isArray(value)
@@ -64,7 +64,7 @@ describe('createSession with a state', () => {
     expect(resumed).toEqual(entries);
   });
 
-  it('takes in behind it what the state does not know', async () => {
+  it('adds new entries behind those of the state', async () => {
     const { state, entries } = await sent();
     const more = humanText('and more');
     const resumed = await goOn([...HISTORY, more], state);
@@ -72,7 +72,7 @@ describe('createSession with a state', () => {
     expect(resumed.told).toEqual([]);
   });
 
-  it('goes on with what was sent, if the host has stored that', async () => {
+  it('continues with what was sent, if the host has stored that', async () => {
     const { state, entries } = await sent();
     const stored = structuredClone(entries);
     const { session, told, entries: resumed } = await goOn([...stored, humanText('more')], state);
@@ -87,7 +87,7 @@ describe('createSession with a state', () => {
     expect(differing.told).toMatchObject([{ reason: 'foreign' }]);
   });
 
-  it('tells the first entry that says something else, and keeps what landed before it', async () => {
+  it('reports the first changed entry, and keeps the edits in front of it', async () => {
     const { state } = await sent();
     const edited = HISTORY.with(7, humanText('something else'));
     const { told, entries } = await goOn(edited, state);
@@ -96,7 +96,7 @@ describe('createSession with a state', () => {
     expect(entries.length).toBe(edited.length - 2);
   });
 
-  it('tells that entries are missing, and keeps what landed before', async () => {
+  it('reports missing entries, and keeps the edits in front of them', async () => {
     const { state } = await sent();
     const { told, entries } = await goOn(HISTORY.slice(0, 8), state);
     expect(told).toEqual([{ reason: 'shortened', entry: 8, followed: 1, left: 1 }]);
@@ -105,7 +105,7 @@ describe('createSession with a state', () => {
     );
   });
 
-  it('lands a batch in what is left, however long the former history was', async () => {
+  it('lands a batch in a shortened history, however long the former one was', async () => {
     const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
     const long = historyOf('h a:r1(x.ts) t:r1 h h h h h h h h h h h h h h h h h');
     const options = { edits: 'batched', minReclaimTokens: 1, cacheTtlMs: 3_600_000 } as const;
@@ -122,7 +122,7 @@ describe('createSession with a state', () => {
     await compactor.close();
   });
 
-  it('counts as sent only what stands as it was sent', async () => {
+  it('counts as sent only what is left as it was sent', async () => {
     const { state } = await sent();
     const { session, entries } = await goOn(HISTORY.with(7, humanText('something else')), state);
     const { intactEntries } = session.snapshot().memory.sent;
@@ -130,7 +130,7 @@ describe('createSession with a state', () => {
     expect(intactEntries).toBeLessThan(state.memory.sent.intactEntries);
   });
 
-  it('knows how long ago the last request was, whatever process has sent it', async () => {
+  it('knows the time since the last request, whatever process has sent it', async () => {
     const { state } = await sent();
     const { checksum: _, ...rest } = { ...state, at: state.at - 3_600_000 };
     const old = { ...rest, checksum: stateChecksum(rest) };
@@ -139,7 +139,7 @@ describe('createSession with a state', () => {
     expect(session.snapshot().memory.sent.idleMs).toBeGreaterThanOrEqual(3_600_000);
   });
 
-  it('takes nothing from the state of another history', async () => {
+  it('ignores the state of another history', async () => {
     const { state } = await sent();
     const other = historyOf('a:r1 t:r1 a:w2 t:w2');
     const { told, entries } = await goOn(other, state);
@@ -155,7 +155,7 @@ describe('createSession with a state', () => {
       'STATE_BROKEN',
     ],
     [
-      'with bytes that are no base64',
+      'with invalid base64',
       ({ journal, ...state }: SessionState) => {
         const changed = { ...state, journal: { ...journal, records: `${journal.records}!` } };
         return { ...changed, checksum: stateChecksum(changed) };
@@ -170,10 +170,10 @@ describe('createSession with a state', () => {
       },
       'STATE_BROKEN',
     ],
-    ['that is a text', () => 'state', 'STATE_BROKEN'],
+    ['that is a string', () => 'state', 'STATE_BROKEN'],
     ['that is an empty object', () => ({}), 'STATE_BROKEN'],
     [
-      'of which a half is missing',
+      'that lacks one half',
       ({ version, tokens }: SessionState) => ({ version, tokens }),
       'STATE_BROKEN',
     ],
@@ -184,7 +184,7 @@ describe('createSession with a state', () => {
     expect(entries).toEqual(HISTORY);
   });
 
-  it('holds no text of the history', async () => {
+  it('has no text of the history', async () => {
     const secret = 'the-secret-of-the-history';
     const { state } = await sent([humanText(secret), ...HISTORY]);
     expect(JSON.stringify(state)).not.toContain(secret);
@@ -196,8 +196,11 @@ describe('Session.goOnWith', () => {
   it.each<[string, unknown]>([
     ['nothing', undefined],
     ['a text', 'entries'],
-    ['an entry of no speaker', [HISTORY[0], { speaker: 'nobody', blocks: [] }]],
-    ['one far behind what is known', [...HISTORY, ...Array(200).fill(humanText('more')), 7]],
+    ['an entry without a valid speaker', [HISTORY[0], { speaker: 'nobody', blocks: [] }]],
+    [
+      'an invalid entry far behind the known ones',
+      [...HISTORY, ...Array(200).fill(humanText('more')), 7],
+    ],
   ])('refuses %s, and changes nothing', async (_, entries) => {
     await using compactor = createCompactor(COMPACTOR);
     const session = await compactor.createSession({ history: HISTORY });
@@ -226,7 +229,7 @@ describe('Session.goOnWith', () => {
     expect(other.contextUsage().tokens - other.history.getTotalTokens()).toBe(27_000);
   });
 
-  it('does not count as its own rewrite that the host has changed what was sent, wherever that begins', async () => {
+  it("does not count the host's change of sent entries as its own rewrite, wherever that begins", async () => {
     await using compactor = createCompactor({ ...COMPACTOR, preset: 'specification' });
     const history = Array.from({ length: 40 }, (_, at) => humanText(`entry ${at} `.repeat(50)));
     for (const [changed, keeps] of [
@@ -248,7 +251,7 @@ describe('Session.goOnWith', () => {
     }
   });
 
-  it('has a preflight that is asked for at once see the new entries, all of them', async () => {
+  it('has a preflight that is started at once see all new entries', async () => {
     await using compactor = createCompactor(COMPACTOR);
     const session = await compactor.createSession({ history: HISTORY });
     const others = Array.from({ length: 300 }, (_, at) => humanText(`entry ${at}`));

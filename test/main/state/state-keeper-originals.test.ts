@@ -1,4 +1,4 @@
-// Originals come back in any process, and to no other conversation.
+// Originals can be restored in any process, and in no other conversation.
 
 import { describe, expect, it, vi } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
@@ -25,7 +25,7 @@ function open(
 }
 
 describe('Session.restore with a store', () => {
-  it('gives an original back in another process, which need not have the entries', async () => {
+  it('returns an original in another process, even if that lacks the entries', async () => {
     const store = memoryStore();
     const callId = ORIGINAL?.callId ?? '';
     const session = await open(store, 'mine', HISTORY);
@@ -37,14 +37,14 @@ describe('Session.restore with a store', () => {
     expect((await other.restore(callId)).response).toEqual(ORIGINAL);
   });
 
-  // It would have read what a tool had answered in somebody else's conversation.
+  // Otherwise it would read the result of a tool in another user's conversation.
   it.each([
     ['another conversation', 'mine', 'not mine'],
-    // UTF-8 has one character for both, and composed and decomposed letters look alike.
+    // UTF-8 encodes all lone surrogates the same, and composed and decomposed letters look alike.
     ['one whose id was cut within another character', 'id \ud83d', 'id \udc31'],
-    ['one whose id is composed otherwise', 'caf\u00e9', 'cafe\u0301'],
-    ['one whose id goes on behind a NUL', 'mine\0', 'mine\0/../x'],
-  ])('gives nothing back that %s has', async (_, name, other) => {
+    ['one whose id is composed differently', 'caf\u00e9', 'cafe\u0301'],
+    ['one whose id continues behind a NUL', 'mine\0', 'mine\0/../x'],
+  ])('returns nothing of %s', async (_, name, other) => {
     const store = memoryStore();
     const session = await open(store, name, HISTORY);
     await session.ensureCompressionBeforeSend('request');
@@ -58,8 +58,8 @@ describe('Session.restore with a store', () => {
     });
   });
 
-  // PostgreSQL takes names of 2,704 bytes; some gateways put a signature of kilobytes into a call id.
-  it('names originals so that every store can take them, however long a call id is', async () => {
+  // PostgreSQL accepts keys of 2,704 bytes; some gateways put a signature of kilobytes into a call id.
+  it('gives originals keys that every store accepts, however long a call id is', async () => {
     const store = memoryStore();
     const names: string[] = [];
     const put: StateStore['put'] = async (key, name, original) => {
@@ -85,7 +85,7 @@ describe('Session.restore with a store', () => {
     expect((await other.restore(callId)).response.result).toBe(ORIGINAL?.result);
   });
 
-  it('keeps those that were removed while the store was gone, too', async () => {
+  it('keeps originals that were removed during an outage of the store, too', async () => {
     const store = memoryStore();
     let isGone = true;
     const save: StateStore['save'] = (...args) =>
@@ -102,8 +102,8 @@ describe('Session.restore with a store', () => {
     expect((await other.restore(ORIGINAL?.callId ?? '')).response).toEqual(ORIGINAL);
   });
 
-  // On a disk with little space left, the state may fit where the results do not.
-  it('tries again those that the store did not take, and tells it once', async () => {
+  // On a nearly full disk, the state may fit although the results do not.
+  it('retries originals that the store refused, and reports it once', async () => {
     const store = memoryStore();
     let isFull = true;
     const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
@@ -139,8 +139,8 @@ describe('Session.restore with a store', () => {
     expect((await other.restore(ORIGINAL?.callId ?? '')).response).toEqual(ORIGINAL);
   });
 
-  // A file for each at once is more than a process may have open.
-  it('puts a few at a time', async () => {
+  // A process may not open a file for each of them at once.
+  it('stores a few at a time', async () => {
     const store = memoryStore();
     const pairs = Array.from({ length: 100 }, (_, at) => `a:r${at}(f.ts) t:r${at}`);
     const history = historyOf(`h ${pairs.join(' ')} a:w100(f.ts) t:w100 h`);

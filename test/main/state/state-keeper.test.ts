@@ -1,5 +1,5 @@
-// Conversations that go from process to process over a store: found by name or beginning, never lost to a store that fails, and
-// decided by one of two that are at them at once.
+// Conversations that move between processes over a store: found by id or first entries, not lost to a failing store, and decided by one of two concurrent
+// processes.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ const MESSAGES: readonly PlainMessage[] = [
   }).flat(),
 ];
 
-/** What each request sends, each by a process of its own, or all by one where there is no store. */
+/** What each request sends: with a store, each from a new process, and otherwise all from one. */
 async function play(options: CompactorOptions, sessionId?: string): Promise<readonly IContent[][]> {
   const raw: IContent[] = [];
   const sent: IContent[][] = [];
@@ -86,7 +86,7 @@ describe('createCompactor with a store', () => {
   ];
 
   it.each(stores)(
-    'sends in each process what one would have sent, with a store %s',
+    'sends in each process what a single process would send, with a store %s',
     async (_, make) => {
       const one = await playInOne();
       const store = make();
@@ -98,7 +98,7 @@ describe('createCompactor with a store', () => {
   );
 
   it.each(['named', undefined])(
-    'has adapters send what one would have sent, of a conversation that is %s',
+    'has adapters send what a single process would send, for a conversation that is %s',
     async (conversationId) => {
       const play = async (isOne: boolean): Promise<readonly PlainMessage[][]> => {
         const options = { ...COMPACTOR, preset: undefined, store: memoryStore() };
@@ -141,7 +141,7 @@ describe('createCompactor with a store', () => {
         },
       },
     ],
-    ['gives nonsense', { load: () => Promise.resolve({ state: '{"version":', version: 3 }) }],
+    ['returns nonsense', { load: () => Promise.resolve({ state: '{"version":', version: 3 }) }],
   ])('goes on without a store that %s, and warns once', async (_, broken) => {
     const warn = vi.fn();
     const store = { ...open(memoryStore()), ...broken };
@@ -154,7 +154,7 @@ describe('createCompactor with a store', () => {
     expect(warn.mock.calls.length).toBeLessThanOrEqual(1);
   });
 
-  it('asks a store that rejects once more before it goes on without a state', async () => {
+  it('asks a store that rejects once more before it continues without a state', async () => {
     const kept = memoryStore();
     let loads = 0;
     const load: StateStore['load'] = (key) => {
@@ -169,7 +169,7 @@ describe('createCompactor with a store', () => {
     }
   });
 
-  it('warns of a store once per outage, not once per session or turn', async () => {
+  it('warns about a store once per outage, not once per session or turn', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const warn = vi.fn();
@@ -202,7 +202,7 @@ describe('createCompactor with a store', () => {
     expect(warn).toHaveBeenCalledTimes(2);
   });
 
-  it('warns once of a state that is too large', async () => {
+  it('warns once about a state that is too large', async () => {
     const warn = vi.fn();
     const store = { ...open(memoryStore()), limits: { maxBytes: 10 } };
     await using compactor = createCompactor({
@@ -219,10 +219,10 @@ describe('createCompactor with a store', () => {
   });
 
   it.each([
-    // What Node throws where a name has two addresses, and nothing listens at either.
+    // The error of Node if a name has two addresses, and nothing listens at either.
     [Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'ECONNREFUSED', 'start the'],
     [Object.assign(new Error('no relation'), { code: '42P01' }), 'no relation', 'POSTGRES_MIGR'],
-  ])('says why a store fails, and what to do: %s', async (thrown, reason, advice) => {
+  ])('reports why a store fails, and what to do: %s', async (thrown, reason, advice) => {
     const warn = vi.fn();
     const store = { ...memoryStore(), save: () => Promise.reject(thrown) };
     await using compactor = createCompactor({
@@ -236,7 +236,7 @@ describe('createCompactor with a store', () => {
     expect(error.message).toContain(advice);
   });
 
-  it('warns of a store that does not say what it has saved', async () => {
+  it('warns about a store that does not return what it has saved', async () => {
     const warn = vi.fn();
     const store = { ...open(memoryStore()), save: () => Promise.resolve(undefined as never) };
     await using compactor = createCompactor({
@@ -250,7 +250,7 @@ describe('createCompactor with a store', () => {
   });
 
   it.each([undefined, 'one'])(
-    'saves when it is closed what a store that is back would not take before (%s)',
+    'saves on close what a store refused before it recovered (%s)',
     async (sessionId) => {
       const kept = memoryStore();
       let isFull = false;
@@ -269,7 +269,7 @@ describe('createCompactor with a store', () => {
     },
   );
 
-  it('has the slower of two processes go on from what the faster one has decided', async () => {
+  it('has the slower of two processes continue from the decisions of the faster one', async () => {
     const store = memoryStore();
     const make = async (): Promise<
       Awaited<ReturnType<ReturnType<typeof createCompactor>['createSession']>>

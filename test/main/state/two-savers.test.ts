@@ -1,4 +1,4 @@
-// Two processes at one conversation, with every operation of the store they share done in the order that a scheduler chooses.
+// Two processes at one conversation, with all operations of their shared store in an order that a scheduler chooses.
 
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -12,7 +12,7 @@ import type { IContent } from '../../../src/shared/content.js';
 import { validate } from '../../../src/shared/providers/validate.js';
 import { runs } from '../../support/scale.js';
 
-/** What is added in each turn: a file is read, or written. */
+/** The entries of a turn, which reads a file, or writes it. */
 function entriesOf(turn: number): IContent[] {
   const path = `src/file-${turn % 2}.ts`;
   const isRead = turn % 2 === 0;
@@ -30,7 +30,7 @@ function entriesOf(turn: number): IContent[] {
   ];
 }
 
-/** A process: what it was given, and its session once it has one. */
+/** A process: the history it was given, and its session once it has one. */
 class Process {
   readonly #compactor;
   readonly #sessionId: string | undefined;
@@ -43,7 +43,7 @@ class Process {
     this.#compactor = createCompactor({ store, offload: 'inline', tokenizer: 'estimate' });
   }
 
-  /** Takes all turns in up to this one; returns what it sends then. */
+  /** Adds all turns up to this one; returns what it sends then. */
   async send(turn: number): Promise<string> {
     const fresh: IContent[] = [];
     for (; this.#turns <= turn; this.#turns += 1) fresh.push(...entriesOf(this.#turns));
@@ -63,7 +63,7 @@ class Process {
     return JSON.stringify(sent.map(({ speaker, blocks }) => ({ speaker, blocks })));
   }
 
-  /** Reports the usage of the last answer, which teaches something each time. */
+  /** Reports the usage of the last answer, which changes what is learned each time. */
   report(): void {
     const session = this.#session;
     this.#reports += 1;
@@ -96,14 +96,14 @@ const TURNS = 6;
 
 describe.each([
   ['with an id', 'one'],
-  ['found by its beginning', undefined],
+  ['found by its first entries', undefined],
 ])('two processes at one conversation %s', (_, sessionId) => {
-  it('send what one would, in whatever order they load and save', async () => {
+  it('send what one process would, in whatever order they load and save', async () => {
     const single = new Process(undefined, sessionId);
     const expected: string[] = [];
     for (let turn = 0; turn < TURNS; turn += 1) expected.push(await single.send(turn));
     await single.close();
-    // There is something to lose.
+    // Something is removed at all.
     expect(new Set(expected.map((text) => text.includes('line 1 as turn 0')))).toContain(false);
     const who = fc.record({
       at: fc.constantFrom([0], [1], [0, 1], [1, 0]),
@@ -130,7 +130,7 @@ describe.each([
             if (reports === 'late') late = asked;
             if (reports === 'at once') for (const process of asked) process.report();
           }
-          // No record that was kept goes again, and none is kept twice.
+          // No saved record is removed again, and none is saved twice.
           const records = saved.map(
             (state) =>
               (JSON.parse(state) as { readonly journal: { readonly records: string } }).journal
@@ -148,7 +148,7 @@ describe.each([
   });
 });
 
-it('nothing is saved where a conversation was before another process went on with it', async () => {
+it('nothing is saved where a conversation was before another process continued it', async () => {
   const memory = memoryStore();
   const gone = new Set<string>();
   const again: string[] = [];
@@ -175,11 +175,11 @@ it('nothing is saved where a conversation was before another process went on wit
   await Promise.all([one.close(), other.close()]);
 });
 
-describe('a session that goes on with what another process has saved', () => {
-  it('leaves nothing that watches its history from the time before', async () => {
+describe('a session that continues what another process has saved', () => {
+  it('keeps no watcher of its former history', async () => {
     const store = memoryStore();
     const processes = [new Process(store, 'one'), new Process(store, 'one')];
-    // Each history is watched once for the key of what is left after its edits.
+    // Each history has one watcher for the key of the entries left after its edits.
     for (let turn = 0; turn < TURNS; turn += 1) await processes[turn % 2]!.send(turn);
     const watched = vi.spyOn(HistoryService.prototype, 'watch');
     const goesOn = vi.spyOn(HistoryService.prototype, 'goOn');

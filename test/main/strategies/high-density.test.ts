@@ -1,4 +1,4 @@
-// The default strategy: what it summarizes, what it drops and in which order, what it never touches.
+// The default strategy: what it summarizes, what it drops and in which order, what it never changes.
 
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
@@ -19,12 +19,12 @@ import { runs } from '../../support/scale.js';
 import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 interface Conditions {
-  /** Tokens that are aimed at; every entry has 10. */
+  /** The target in tokens; every entry has 10. */
   readonly target?: number;
   readonly preserve?: number;
   /** @default 0.5 */
   readonly threshold?: number;
-  /** @default what makes 0.5 × contextLimit × 0.6 the target */
+  /** @default the limit for which 0.5 × contextLimit × 0.6 is the target */
   readonly contextLimit?: number;
 }
 
@@ -93,31 +93,31 @@ describe('HighDensityStrategy', () => {
         `h a:r1 t:r1(${SUMMARY}) a:r2 t:r2`,
       ],
       [
-        'the last entry also when nothing is to be preserved',
+        'the last entry even if nothing is to be preserved',
         'a:r1 t:r1 a:r2 t:r2',
         { preserve: 0 },
         `a:r1 t:r1(${SUMMARY}) a:r2 t:r2`,
       ],
       [
-        'as large a tail as is asked for',
+        'a tail of the requested size',
         'a:r1 t:r1 a:r2 t:r2 a:r3 t:r3 h a h a',
         { preserve: 0.8 },
         `a:r1 t:r1(${SUMMARY}) a:r2 t:r2 a:r3 t:r3 h a h a`,
       ],
       ['a result whose call begins the tail', 'h:1 a:r1 t:r1', { preserve: 0.1 }, 'h:1 a:r1 t:r1'],
       [
-        'what is no result beside results',
+        'blocks that are not results beside results',
         'a:r1 t:r1,note,% h h h h',
         undefined,
         `a:r1 t:r1(${SUMMARY}),note,% h h h h`,
       ],
-      ['a result that is not complete', 'a:r1 t:r1? h h h', undefined, 'a:r1 t:r1? h h h'],
+      ['an incomplete result', 'a:r1 t:r1? h h h', undefined, 'a:r1 t:r1? h h h'],
       ['reasoning and texts', 'h:_ a:*s1,okay h h h', undefined, 'h:_ a:*s1,okay h h h'],
     ])('keeps %s', async (_, notation, conditions, expected) => {
       expect(await compress(notation, conditions)).toBe(expected);
     });
 
-    it('keeps every field of a response but its result, and the error', async () => {
+    it('keeps every field of a response except its result, and the error', async () => {
       const history = historyOf('a:r1 t#m7:r1(245 lines)! h h h');
       const { newHistory } = await strategy.compress(contextOf(history));
       expect(newHistory[1]).toEqual({
@@ -136,7 +136,7 @@ describe('HighDensityStrategy', () => {
       });
     });
 
-    it('takes the parameter of the call that a repeated id belongs to', async () => {
+    it('uses the parameter of the right call when an id is repeated', async () => {
       expect(await compress('a:r1(one.ts) t:r1 a:r1(two.ts) t:r1 h h')).toBe(
         'a:r1(one.ts) t:r1([read_file: one.ts — success, 1 line]) ' +
           'a:r1(two.ts) t:r1([read_file: two.ts — success, 1 line]) h h',
@@ -169,7 +169,7 @@ describe('HighDensityStrategy', () => {
       );
     });
 
-    it('tells how many entries there were and are', async () => {
+    it('reports how many entries there were and are', async () => {
       const history = historyOf('h:1 a:1 h:2 a:2 h:3 a:3');
       const { metadata } = await strategy.compress(contextOf(history, { target: 30 }));
       expect(metadata).toEqual({
@@ -220,7 +220,7 @@ describe('HighDensityStrategy', () => {
       }
       const share = arbitraryRatio();
 
-      it('leaves a valid one, and its input alone', async () => {
+      it('leaves it valid, and its input unchanged', async () => {
         await fc.assert(
           fc.asyncProperty(arbitraryHistory(), share, async (history, target) => {
             const before = structuredClone<readonly IContent[]>(history);
@@ -233,7 +233,7 @@ describe('HighDensityStrategy', () => {
         );
       });
 
-      it('keeps the tail, and every entry that it does not change, as the objects they are', async () => {
+      it('keeps the tail, and every entry that it does not change, as the same objects', async () => {
         await fc.assert(
           fc.asyncProperty(arbitraryHistory(), share, async (history, target) => {
             const { newHistory } = await strategy.compress(estimating(history, target));
@@ -247,7 +247,7 @@ describe('HighDensityStrategy', () => {
         );
       });
 
-      it('changes nothing more in its own output when all of that is under the target', async () => {
+      it('changes nothing more in its own output if all of that is below the target', async () => {
         await fc.assert(
           fc.asyncProperty(arbitraryHistory(), async (history) => {
             const { newHistory } = await strategy.compress(contextOf(history));
@@ -260,11 +260,11 @@ describe('HighDensityStrategy', () => {
         );
       });
 
-      it('makes a broken one no worse', async () => {
+      it('adds no violations to an invalid one', async () => {
         await fc.assert(
           fc.asyncProperty(arbitraryBrokenHistory(), share, async (history, target) => {
             const { newHistory } = await strategy.compress(estimating(history, target));
-            // A second response becomes one without a call when the call leaves: one breach as before.
+            // A second response loses its call when that is removed: one violation as before.
             const [after, before] = [findViolations(newHistory), findViolations(history)];
             expect(after.length).toBeLessThanOrEqual(before.length);
           }),

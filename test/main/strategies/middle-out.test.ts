@@ -17,7 +17,7 @@ import { runs, sightings } from '../../support/scale.js';
 const strategy = new MiddleOutStrategy();
 const WORDS = 'lorem ipsum dolor sit amet '.repeat(40);
 
-/** Entries of the notation, with enough text in each to be worth a summary. */
+/** Entries of the notation, each with enough text to be worth a summary. */
 function longHistoryOf(notation: string): IContent[] {
   return historyOf(notation).map((entry) =>
     entry.speaker === 'tool'
@@ -75,7 +75,7 @@ describe('MiddleOutStrategy', () => {
       [0.2, 0.2],
       '0 1 S A 6 7 8 9',
     ],
-    ['what was asked last', 'h a a h a a a a a a', [0.2, 0.2], '0 1 S A 3 8 9'],
+    ['the last question', 'h a a h a a a a a a', [0.2, 0.2], '0 1 S A 3 8 9'],
     ['open calls', 'h a a a a a h a:r1,r2 t:r1 t:r2?', [0.2, 0], '0 1 S A 6 7 8 9'],
     ['nothing to summarize', 'h a h a', [0.2, 0.2], '0 1 2 3'],
     ['three entries', 'h a h a a h a', [0.2, 0.2], '0 1 2 3 4 5 6'],
@@ -84,7 +84,7 @@ describe('MiddleOutStrategy', () => {
     expect((await compressed(longHistoryOf(notation), shares)).order).toBe(order);
   });
 
-  it('puts a labelled note and an acknowledgement in place of the middle', async () => {
+  it('replaces the middle by a labelled note and an acknowledgement', async () => {
     const { newHistory } = await compressed(longHistoryOf('h a h a h a h a h a'));
     expect(newHistory[2]).toEqual({
       speaker: 'human',
@@ -105,20 +105,20 @@ describe('MiddleOutStrategy', () => {
     });
   });
 
-  it('shows the model the middle, and what was asked last if that came before it', async () => {
+  it('shows the model the middle, and the last question if that came before it', async () => {
     expect((await compressed(longHistoryOf('h a h a h a h a h a'))).shown).toBe('1 2 3 4 5 6');
     const askedFirst = await compressed(longHistoryOf('h a a a a a a a a a'));
     expect(askedFirst.order).toBe('0 1 S A 8 9');
     expect(askedFirst.shown).toBe('1 2 3 4 5 6 7');
   });
 
-  it('summarizes what an earlier summary at the top was answered with', async () => {
+  it('summarizes the acknowledgement of an earlier summary at the top', async () => {
     const [first, ...rest] = longHistoryOf('h a:r1 t:r1 a h a h a h a');
     const summed = [{ ...first!, metadata: { isSummary: true } }, ...rest];
     expect((await compressed(summed, [0.6, 0.2])).order).toBe('4 5 S A 8 9');
   });
 
-  it('counts what it did', async () => {
+  it('reports its counts', async () => {
     const context = compressionContext(longHistoryOf('h a h a h a h a h a'), {
       summarizer: scriptedSummarizer(snapshot('the middle')),
     });
@@ -134,7 +134,7 @@ describe('MiddleOutStrategy', () => {
   });
 
   it.each([
-    ['what was asked last', longHistoryOf('h a a a a a a a a a')],
+    ['the last question', longHistoryOf('h a a a a a a a a a')],
     ['open calls', longHistoryOf('h a h a:r1 a h a h a h a')],
     [
       'an earlier summary',
@@ -142,7 +142,7 @@ describe('MiddleOutStrategy', () => {
         index === 4 ? { ...entry, metadata: { isSummary: true } } : entry,
       ),
     ],
-  ])('counts every entry once also when there is %s in the middle', async (_, history) => {
+  ])('counts every entry once, even with %s in the middle', async (_, history) => {
     const summarizer = scriptedSummarizer(snapshot('the middle'));
     const context = compressionContext(history, {
       summarizer,
@@ -154,7 +154,7 @@ describe('MiddleOutStrategy', () => {
     expect(topPreserved + middleCompressed + bottomPreserved).toBe(history.length);
   });
 
-  it('folds earlier summaries into the new one instead of piling them up', async () => {
+  it('merges earlier summaries into the new one', async () => {
     const answers = ['first', 'second', 'third'].map(snapshot);
     const summarizer = scriptedSummarizer(answers);
     let history = longHistoryOf('h a h a h a h a h a');
@@ -192,7 +192,7 @@ describe('MiddleOutStrategy', () => {
           const context = compressionContext(history, {
             summarizer,
             ephemerals: { topPreserveThreshold: () => top, preserveThreshold: () => bottom },
-            // Whether it shrinks is not the question here.
+            // Whether it becomes smaller is not tested here.
             countEach: (contents) => Promise.resolve(contents.map(() => 100)),
           });
           const { newHistory, metadata } = await strategy.compress(context);

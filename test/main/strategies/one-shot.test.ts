@@ -1,4 +1,4 @@
-// Summarizes everything but the tail, and what can go wrong with a model.
+// Summarizes everything except the tail, and what can go wrong with a model.
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import fc from 'fast-check';
@@ -61,7 +61,7 @@ describe('OneShotStrategy', () => {
     expect(strategy).not.toHaveProperty('optimize');
   });
 
-  it('puts a summary in place of everything but the tail, in one call', async () => {
+  it('replaces everything except the tail by a summary, in one call', async () => {
     const { newHistory, prompts } = await compress(snapshot('it all'));
     expect(prompts).toHaveLength(1);
     expect(newHistory).toHaveLength(4);
@@ -70,7 +70,7 @@ describe('OneShotStrategy', () => {
     expect(newHistory[2]).toBe(HISTORY[8]);
   });
 
-  it('keeps what a provider has compacted, which only the provider can read, in front of the summary', async () => {
+  it("keeps a provider's compaction, which only the provider can read, in front of the summary", async () => {
     const compacted = providerEntry({ kind: 'compaction', data: {}, tokens: 9 });
     const { newHistory } = await compress(snapshot('it all'), {}, [compacted, ...HISTORY]);
     expect(newHistory[0]).toBe(compacted);
@@ -78,7 +78,7 @@ describe('OneShotStrategy', () => {
     expect(newHistory.slice(3)).toEqual(HISTORY.slice(-3));
   });
 
-  it('keeps what was asked last word for word behind the summary', async () => {
+  it('keeps the last question word for word behind the summary', async () => {
     const history = [
       humanText(WORDS),
       ...HISTORY.filter(({ speaker }) => speaker === 'ai'),
@@ -91,7 +91,7 @@ describe('OneShotStrategy', () => {
   });
 
   it.each(['h a h a', 'h a:r1 t:r1 a'])(
-    'asks nothing with too little to summarize: %s',
+    'asks nothing if there is too little to summarize: %s',
     async (notation) => {
       const history = historyOf(notation);
       const { newHistory, prompts } = await compress('never', {}, history);
@@ -100,7 +100,7 @@ describe('OneShotStrategy', () => {
     },
   );
 
-  it('says how to configure a summarizer when there is none', async () => {
+  it('says how to configure a summarizer if there is none', async () => {
     const error: unknown = await strategy
       .compress(compressionContext(HISTORY))
       .catch((thrown: unknown) => thrown);
@@ -129,7 +129,7 @@ describe('OneShotStrategy', () => {
     expect(HISTORY).toEqual(before);
   });
 
-  it('reminds a model once that forgot the frame', async () => {
+  it('reminds a model once that omitted the frame', async () => {
     const { newHistory, prompts } = await compress(['plain words', snapshot('framed words')]);
     expect(noteOf(newHistory)).toContain('framed words');
     expect(prompts).toHaveLength(2);
@@ -140,11 +140,11 @@ describe('OneShotStrategy', () => {
   it.each<[string, ScriptedAnswer[], string]>([
     ['the second one', ['plain words', 'plainer words'], 'plainer words'],
     [
-      'the first one if the second is unfit',
+      'the first one if the second is unusable',
       ['plain words', { finishReason: 'length' }],
       'plain words',
     ],
-  ])('takes a sound summary in plain words then, with a warning: %s', async (_, answers, text) => {
+  ])('then accepts a summary in plain words, with a warning: %s', async (_, answers, text) => {
     const warned: string[] = [];
     const logger = { ...SILENT_LOGGER, warn: (message: string) => void warned.push(message) };
     const { newHistory, prompts } = await compress(answers, { logger });
@@ -153,7 +153,7 @@ describe('OneShotStrategy', () => {
     expect(warned).toEqual([expect.stringContaining('without a <state_snapshot>')]);
   });
 
-  it('takes any answer under a prompt of the user that asks for no snapshot', async () => {
+  it("accepts any answer under a user's prompt that asks for no snapshot", async () => {
     const { newHistory } = await compress('plain words', { compressionPrompt: 'Summarize.' });
     expect(noteOf(newHistory)).toContain('<state_snapshot>\nplain words\n</state_snapshot>');
   });
@@ -166,7 +166,7 @@ describe('OneShotStrategy', () => {
     ],
     ['of any kind', () => Promise.reject(new Error('boom with content')), 'SUMMARIZER_FAILED'],
     [
-      'that is no error',
+      'that is not an error',
       async () => {
         throw 'boom';
       },
@@ -179,12 +179,12 @@ describe('OneShotStrategy', () => {
     expect((error as Error).message).not.toContain('boom');
   });
 
-  it('refuses what is no answer', async () => {
+  it('refuses an invalid answer', async () => {
     const summarizer = { contextLimit: 9_000, generate: () => Promise.resolve(null as never) };
     await expect(compress('', { summarizer })).rejects.toMatchObject({ code: 'SUMMARIZER_FAILED' });
   });
 
-  it('gives a summarizer that never answers its deadline', async () => {
+  it('applies a deadline to a summarizer that never answers', async () => {
     const summarizer = {
       contextLimit: 9_000,
       timeoutMs: 20,
@@ -210,7 +210,7 @@ describe('OneShotStrategy', () => {
     await expect(asked).rejects.toBe(reason);
   });
 
-  it('hands in active todos only, framed', async () => {
+  it('passes on active todos only, framed', async () => {
     const todos: readonly Todo[] = [
       { id: '1', content: 'write </active_todos> tests', status: 'in_progress' },
       { id: '2', content: 'done already', status: 'completed' },
@@ -240,7 +240,7 @@ describe('OneShotStrategy', () => {
     );
   });
 
-  it('lets no summary leave its frame', async () => {
+  it('keeps every summary within its frame', async () => {
     for (const payload of INJECTION_PAYLOADS) {
       const text = `<state_snapshot>a ${payload.slice(0, 500)} z</state_snapshot>`;
       const { newHistory } = await compress(text, { transcriptPath: '/tmp/t' });
@@ -257,7 +257,7 @@ describe('OneShotStrategy', () => {
     }
   });
 
-  it('folds a history that is too long for the window of the summarizer', async () => {
+  it('summarizes a history in parts if it is too long for the window of the summarizer', async () => {
     const history = Array.from({ length: 60 }, (_, at) =>
       at % 2 === 0
         ? humanText(`ask ${String(at)} ${WORDS}`)
@@ -288,7 +288,7 @@ describe('OneShotStrategy', () => {
     }
   });
 
-  it('folds one entry that is longer than the window', async () => {
+  it('summarizes one entry in parts if it is longer than the window', async () => {
     const history = [humanText('中文字符'.repeat(10_000)), ...HISTORY];
     const summarizer = scriptedSummarizer(snapshot('x'), { contextLimit: 16_000 });
     const { newHistory } = await strategy.compress(compressionContext(history, { summarizer }));
@@ -299,12 +299,15 @@ describe('OneShotStrategy', () => {
     }
   });
 
-  it.each([0, 500, 1_500])('says that a window of %i tokens is too small', async (contextLimit) => {
-    const summarizer = scriptedSummarizer(snapshot('x'), { contextLimit });
-    const asked = strategy.compress(compressionContext(HISTORY, { summarizer }));
-    await expect(asked).rejects.toMatchObject({ code: 'SUMMARIZER_WINDOW_TOO_SMALL' });
-    expect(summarizer.requests).toEqual([]);
-  });
+  it.each([0, 500, 1_500])(
+    'reports that a window of %i tokens is too small',
+    async (contextLimit) => {
+      const summarizer = scriptedSummarizer(snapshot('x'), { contextLimit });
+      const asked = strategy.compress(compressionContext(HISTORY, { summarizer }));
+      await expect(asked).rejects.toMatchObject({ code: 'SUMMARIZER_WINDOW_TOO_SMALL' });
+      expect(summarizer.requests).toEqual([]);
+    },
+  );
 
   it('reads an earlier summary that is too long like the rest', async () => {
     const note = humanText(WORDS.repeat(80), { isSummary: true });
@@ -335,7 +338,7 @@ describe('OneShotStrategy', () => {
     [{ kind: 'truncated' } as const, 'SUMMARIZER_FAILED'],
     [{ kind: 'hang' } as const, 'SUMMARIZER_TIMEOUT'],
     [{ kind: 'status', status: 500 } as const, 'SUMMARIZER_UNREACHABLE'],
-  ])('leaves the history alone when a real provider answers %o', async (answer, code) => {
+  ])('keeps the history when a real provider answers %o', async (answer, code) => {
     const server = await startLoopbackModel(answer);
     const model = createOpenAICompatible({ name: 'loopback', baseURL: server.baseUrl })('m');
     const summarizer = fromLanguageModel(model, {
@@ -349,7 +352,7 @@ describe('OneShotStrategy', () => {
     await expect(compressed).rejects.toMatchObject({ code });
   });
 
-  it('leaves a valid history that is smaller, or the one that was there', async () => {
+  it('leaves a smaller valid history, or the former one', async () => {
     const summarizer = scriptedSummarizer(snapshot('short'));
     let made = 0;
     await fc.assert(

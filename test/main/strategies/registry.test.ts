@@ -24,7 +24,7 @@ describe('parseCompressionStrategyName', () => {
 });
 
 describe('getCompressionStrategy', () => {
-  it.each(COMPRESSION_STRATEGIES)('gives %s, which says what it is and when it acts', (name) => {
+  it.each(COMPRESSION_STRATEGIES)('returns %s, which has its name and its trigger', (name) => {
     const strategy = getCompressionStrategy(name);
     expect(strategy.name).toBe(name);
     expect(strategy.trigger.defaultThreshold).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// Drops from the top until the rest fits.
+// Drops entries from the top until the rest fits.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -35,32 +35,32 @@ describe('TopDownTruncationStrategy', () => {
   });
 
   it.each([
-    ['nothing while all fits', 'h:1 a:2 h:3 a:4', 40, 'h:1 a:2 h:3 a:4'],
+    ['nothing while everything fits', 'h:1 a:2 h:3 a:4', 40, 'h:1 a:2 h:3 a:4'],
     ['the oldest entries of any kind', 'h:1 a:2 h:3 a:4', 20, 'h:3 a:4'],
-    ['no more than it takes', 'h:1 h:2 a:3 h:4 a:5', 45, 'h:2 a:3 h:4 a:5'],
-    ['what answered a human entry with that', 'h:1 a:2 h:3 a:4', 35, 'h:3 a:4'],
+    ['no more than necessary', 'h:1 h:2 a:3 h:4 a:5', 45, 'h:2 a:3 h:4 a:5'],
+    ['the answers to a human entry with it', 'h:1 a:2 h:3 a:4', 35, 'h:3 a:4'],
     ['a call with its response', 'h:1 a:r1 t:r1 h:4 a:5', 30, 'h:4 a:5'],
-    ['a call with its response later on', 'a:r1 h:1 t:r1 h:2 a:3', 30, 'h:1 h:2 a:3'],
+    ['a call with its later response', 'a:r1 h:1 t:r1 h:2 a:3', 30, 'h:1 h:2 a:3'],
     ['parallel calls together', 'a:r1,r2 t:r1 t:r2 h:2 a:3', 40, 'h:2 a:3'],
-    ['all but what was asked last, and what was said to it', 'h:1 a:2 h:3 a:4', 0, 'h:3 a:4'],
+    ['all but the last question, and its answer', 'h:1 a:2 h:3 a:4', 0, 'h:3 a:4'],
     [
-      'no result that no request has carried',
+      'no result that was not sent yet',
       'h:1 a:r1 t:r1 a:r2,r3 t:r2 t:r3',
       0,
       'h:1 a:r2,r3 t:r2 t:r3',
     ],
-    ['no answer that no request has carried', 'h:1 a:2', 0, 'h:1 a:2'],
-    ['no answer in front of what was asked last', 'h:1 a:2 h:3 a:4 h:5', 0, 'h:3 a:4 h:5'],
+    ['no answer that was not sent yet', 'h:1 a:2', 0, 'h:1 a:2'],
+    ['no unsent answer in front of the last question', 'h:1 a:2 h:3 a:4 h:5', 0, 'h:3 a:4 h:5'],
     ['summarized questions before it', 'h:1 h:2', 0, 'h:2'],
     ['all but open calls', 'h:1 a:2 a:r1,r2 t:r1', 0, 'h:1 a:r1,r2 t:r1'],
-    ['no response that is on its way', 'h:1 a:2 a:r1 t:r1?', 0, 'h:1 a:r1 t:r1?'],
-    ['a response that was on its way with its call', 'h:1 a:r1 t:r1? t:r1 a', 20, 'h:1 a'],
-    ['nothing of nothing', '', 0, ''],
+    ['no incomplete response', 'h:1 a:2 a:r1 t:r1?', 0, 'h:1 a:r1 t:r1?'],
+    ['an incomplete response with its call', 'h:1 a:r1 t:r1? t:r1 a', 20, 'h:1 a'],
+    ['nothing from an empty history', '', 0, ''],
   ])('drops %s', async (_, notation, targetTokens, rest) => {
     expect(await truncated(historyOf(notation), targetTokens)).toBe(rest);
   });
 
-  it('may drop a summary, but not what was asked before it', async () => {
+  it('may drop a summary, but not the question before it', async () => {
     const [asked, , ...rest] = historyOf('h:1 h:2 a:3 a:4');
     const history = [asked!, humanText('2', { isSummary: true }), ...rest];
     expect(await truncated(history, 20)).toBe('h:1 a:4');
@@ -93,7 +93,7 @@ describe('TopDownTruncationStrategy', () => {
         expect(newHistory.every((entry) => history.includes(entry))).toBe(true);
         expect(tokensOf(newHistory)).toBeLessThanOrEqual(tokensOf(history));
         expect(metadata.compressedMessageCount).toBe(newHistory.length);
-        // Nothing is dropped that need not be: with the last group back, it would not fit.
+        // Nothing is dropped without need: with the last group restored, it would not fit.
         if (tokensOf(history) <= contextLimit * 0.85 * 0.6) expect(newHistory).toEqual(history);
       }),
       { numRuns: runs(300) },

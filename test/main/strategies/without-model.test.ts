@@ -1,4 +1,4 @@
-// The strategies that need no model: what only a model has use for changes nothing for them.
+// The strategies without a model: input that only a model uses changes nothing.
 
 import { describe, expect, it } from 'vitest';
 
@@ -11,7 +11,7 @@ import { scriptedSummarizer } from '../../support/scripted-summarizer.js';
 const NOTATION = 'h:1 a:r1 t:r1 h:2 a:w2 t:w2 a:3 h:4 a:5 h:6';
 
 describe.each([new HighDensityStrategy(), new TopDownTruncationStrategy()])('$name', (strategy) => {
-  it('asks no model, and does with todos and a transcript what it does without', async () => {
+  it('asks no model, and ignores todos and a transcript', async () => {
     const history = historyOf(NOTATION);
     const summarizer = scriptedSummarizer('never');
     const plain = compressionContext(history, { contextLimit: 60 });

@@ -12,7 +12,7 @@ function linesOf(history: readonly IContent[], maxPartCharacters = 8_192): reado
 }
 
 describe('flattenHistory', () => {
-  it('says who said what, which tool did what, and which result belongs to which call', () => {
+  it('names speakers, tools, and the call of each result', () => {
     expect(
       linesOf(historyOf('h:look a:*s1,r1(a.ts),s2(ls) t:s2!,r1(text) a:done,`x`,%cat.png')),
     ).toEqual([
@@ -34,7 +34,7 @@ describe('flattenHistory', () => {
     ]);
   });
 
-  it('tells a result that still runs, and one without a call', () => {
+  it('marks a result that is still running, and one without a call', () => {
     expect(linesOf(historyOf('a:r1 t:r1? t:r1 t:r2'))).toMatchObject([
       { use: 1 },
       { use: 1, running: true },
@@ -43,12 +43,12 @@ describe('flattenHistory', () => {
     ]);
   });
 
-  it('leaves out what is blank, reasoning, and the data of media', () => {
+  it('omits blanks, reasoning, and the data of media', () => {
     expect(linesOf(historyOf('a:_,*s1 h: a:*'))).toEqual([]);
     expect(flattenHistory(historyOf('h:%'), 100).join()).not.toContain('AAAA');
   });
 
-  it('tells an opaque block by its kind alone', () => {
+  it('describes an opaque block by its kind alone', () => {
     expect(linesOf(historyOf('a:r1,&approval(900)=r1'))).toEqual([
       { entry: 1, from: 'ai', tool: 'read_file', use: 1, parameters: '{"file_path":"a.ts"}' },
       { entry: 1, from: 'ai', opaque: 'approval' },
@@ -65,7 +65,7 @@ describe('flattenHistory', () => {
     ]);
   });
 
-  it('keeps head and tail of a payload that is too long, and what people said whole', () => {
+  it('keeps head and tail of a payload that is too long, and messages of people whole', () => {
     const long = `begin ${'x'.repeat(100_000)} end`;
     const [result] = linesOf([toolContent([toolResponse('1', 'shell', long)])], 1_000_000);
     const text = (result as { result: string }).result;

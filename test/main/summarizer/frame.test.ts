@@ -1,4 +1,4 @@
-// Whatever stands in a request as data stays there.
+// Data in a request stays data, whatever it contains.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ import { runs } from '../../support/scale.js';
 
 const NONCE = '0123456789abcdef01234567';
 
-/** A request in which a payload stands wherever content can stand. */
+/** A request with a payload in every place for content. */
 function requestAround(payload: string, maxPartCharacters = 8_192): string {
   const entries = [
     humanText(`${payload} asked`),
@@ -68,7 +68,7 @@ function expectNothingEscapes(payload: string, maxPartCharacters?: number): void
 }
 
 describe('frame', () => {
-  it('is tried by more than a hundred payloads', () => {
+  it('is tested with more than a hundred payloads', () => {
     expect(INJECTION_PAYLOADS.length).toBeGreaterThan(100);
   });
 
@@ -88,7 +88,7 @@ describe('frame', () => {
     });
   });
 
-  it('lets texts be read back as they were', () => {
+  it('lets texts be decoded unchanged', () => {
     for (const payload of INJECTION_PAYLOADS) {
       const { frames } = readFrames(requestAround(payload));
       expect(frames['transcript']?.[0]).toEqual({
@@ -109,7 +109,7 @@ describe('frame', () => {
 });
 
 describe('createNonce', () => {
-  it('gives another word each time', () => {
+  it('returns another word each time', () => {
     const nonces = Array.from({ length: 100 }, createNonce);
     expect(new Set(nonces).size).toBe(100);
     expect(nonces.every((nonce) => /^[0-9a-f]{24}$/.test(nonce))).toBe(true);
@@ -122,14 +122,14 @@ describe('disarmText', () => {
     for (const payload of INJECTION_PAYLOADS) expect(disarmText(payload)).not.toMatch(tag);
   });
 
-  it('leaves other text alone', () => {
+  it('keeps other text', () => {
     const code = 'if (a < b && c<d) return <List<state>>{transcripts}</List>;';
     expect(disarmText(code)).toBe(code);
   });
 });
 
 describe('jsonLine', () => {
-  it('means what its value is', () => {
+  it('decodes to its value', () => {
     for (const payload of INJECTION_PAYLOADS) {
       const line = jsonLine({ payload });
       expect(line).not.toContain('\n');
@@ -139,7 +139,7 @@ describe('jsonLine', () => {
 });
 
 describe('cleanText', () => {
-  it('takes out what cannot be seen and keeps what can', () => {
+  it('removes invisible characters and keeps visible ones', () => {
     expect(cleanText('a\u0000b\u001b[1mc\u200bd\u202ee\u{e0041}f')).toBe('ab[1mcdef');
     expect(cleanText('tab\tline\r\nline\rline\u2028end')).toBe('tab\tline\nline\nline end');
     expect(cleanText('👩‍💻 नमस्ते می‌خواهم')).toBe('👩‍💻 नमस्ते می‌خواهم');

@@ -1,4 +1,4 @@
-// Real providers of two major versions, real HTTP, a server that misbehaves as it is told.
+// Real providers of two major versions, real HTTP, and a server that misbehaves on demand.
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { createOpenAICompatible as createOpenAICompatibleV2 } from 'openai-compatible-v2';
@@ -42,7 +42,7 @@ async function ask(
     ...options,
   });
   const response = summarizer.generate({ ...PROMPT, signal });
-  // The test looks at it later.
+  // The test awaits it later.
   response.catch(() => undefined);
   return { server, response };
 }
@@ -74,10 +74,10 @@ describe.each(PROVIDERS)('fromLanguageModel with a %s provider', (version, conne
     ['429', { kind: 'status', status: 429, headers: { 'retry-after': '0' } }],
     ['503', { kind: 'status', status: 503 }],
     ['an answer that breaks off', { kind: 'truncated' }],
-    ['an answer that is no completion', { kind: 'body', body: '{"hello":"there"}' }],
+    ['an answer that is not a completion', { kind: 'body', body: '{"hello":"there"}' }],
     ['an answer that is a web page', { kind: 'body', body: '<html>proxy</html>' }],
     ['a connection that is cut', { kind: 'reset' }],
-  ])('tries again after %s', async (_, failure) => {
+  ])('retries after %s', async (_, failure) => {
     const { server, response } = await ask(connect, [failure, failure, TEXT]);
     expect(await response).toMatchObject({ text: 'a summary', finishReason: 'stop' });
     expect(server.requests).toHaveLength(3);
@@ -121,7 +121,7 @@ describe.each(PROVIDERS)('fromLanguageModel with a %s provider', (version, conne
     expect(server.requests).toHaveLength(attempts);
   });
 
-  it('keeps what was asked out of its errors', async () => {
+  it('keeps the prompt out of its errors', async () => {
     const { response } = await ask(connect, [{ kind: 'status', status: 400 }]);
     const error: unknown = await response.catch((thrown: unknown) => thrown);
     const { cause } = error as SummarizerError;
@@ -129,7 +129,7 @@ describe.each(PROVIDERS)('fromLanguageModel with a %s provider', (version, conne
     expect(Object.getOwnPropertyNames(cause).sort()).toEqual(['message', 'name', 'stack']);
   });
 
-  it('ends an attempt at its deadline and tries again', async () => {
+  it('ends an attempt at its deadline and retries', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const { server, response } = await ask(connect, [{ kind: 'hang' }, TEXT], {
@@ -141,7 +141,7 @@ describe.each(PROVIDERS)('fromLanguageModel with a %s provider', (version, conne
     expect(server.requests).toHaveLength(2);
   });
 
-  it('ends all attempts at the deadline of all', async () => {
+  it('ends all attempts at the overall deadline', async () => {
     const { response } = await ask(connect, [{ kind: 'hang' }], { timeoutMs: 60 });
     await expect(response).rejects.toMatchObject({
       code: 'SUMMARIZER_TIMEOUT',
@@ -169,7 +169,7 @@ describe.each(PROVIDERS)('fromLanguageModel with a %s provider', (version, conne
     expect(server.requests).toHaveLength(1);
   });
 
-  it('tells a finish by length, and a tool call', async () => {
+  it('reports a finish by length, and a tool call', async () => {
     const cutOff = await ask(connect, [{ kind: 'text', text: 'half', finishReason: 'length' }]);
     expect(await cutOff.response).toMatchObject({ text: 'half', finishReason: 'length' });
     const called = await ask(connect, [{ kind: 'tool-call', name: 'read_file' }]);
@@ -189,7 +189,7 @@ describe('fromLanguageModel', () => {
   });
   const signal = new AbortController().signal;
 
-  it('takes v4 models', async () => {
+  it('accepts v4 models', async () => {
     const answer = {
       content: [
         { type: 'reasoning', text: 'hm' },
@@ -249,7 +249,7 @@ describe('fromLanguageModel', () => {
     expect(make).toThrow(message);
   });
 
-  it('names each option that is wrong', () => {
+  it('names each wrong option', () => {
     const make = (): unknown =>
       fromLanguageModel(model(null), { contextLimit: 0, maxRetries: -1, timeoutMs: 1.5 });
     expect(make).toThrow(RangeError);

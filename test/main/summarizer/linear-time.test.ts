@@ -1,4 +1,4 @@
-// One megabyte of hostile text takes milliseconds, wherever text is looked at.
+// One megabyte of hostile text takes milliseconds, wherever text is scanned.
 
 import { describe, expect, it } from 'vitest';
 
@@ -31,7 +31,7 @@ const HOSTILE = [
   '\r',
 ].map((unit) => unit.repeat(Math.ceil(MEGABYTE / unit.length)));
 
-/** Far above what linear time takes and far below what quadratic time would (minutes). */
+/** Far above linear time and far below quadratic time (minutes). */
 const MAX_MS_PER_MEGABYTE = 1_500;
 
 describe.each<[string, (text: string) => unknown]>([

@@ -1,4 +1,4 @@
-// What went wrong at a provider, told from the shapes that SDKs throw.
+// Classifies failures of a provider by the shapes that SDKs throw.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
@@ -20,7 +20,7 @@ describe('readProviderFailure', () => {
     ['status 429', withFields({ status: 429 }), true, 'SUMMARIZER_UNREACHABLE'],
     ['status 500', withFields({ statusCode: 500 }), true, 'SUMMARIZER_UNREACHABLE'],
     ['status 400', withFields({ statusCode: 400 }), false, 'SUMMARIZER_FAILED'],
-    ['what says so', withFields({ isRetryable: true }), true, 'SUMMARIZER_FAILED'],
+    ['an explicit flag', withFields({ isRetryable: true }), true, 'SUMMARIZER_FAILED'],
     ['a reset', withFields({ code: 'ECONNRESET' }), true, 'SUMMARIZER_UNREACHABLE'],
     [
       'a cause below',
@@ -32,8 +32,8 @@ describe('readProviderFailure', () => {
     ],
     ['a deadline', new SummarizerError('late', 'SUMMARIZER_TIMEOUT'), true, 'SUMMARIZER_TIMEOUT'],
     ['a bug', new TypeError('x is not a function'), false, 'SUMMARIZER_FAILED'],
-    ['no error at all', undefined, false, 'SUMMARIZER_FAILED'],
-  ])('tells from %s whether to try again', (_, thrown, isRetryable, code) => {
+    ['a value that is not an error', undefined, false, 'SUMMARIZER_FAILED'],
+  ])('decides from %s whether to retry', (_, thrown, isRetryable, code) => {
     const failure = readProviderFailure(thrown);
     expect(failure).toMatchObject({ isRetryable, error: { code } });
     expect(failure.error).toBeInstanceOf(SummarizerError);

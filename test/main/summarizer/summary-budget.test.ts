@@ -10,13 +10,13 @@ import {
 } from '../../../src/main/summarizer/summary-budget.js';
 
 describe('summaryBudget', () => {
-  it('leaves room for everything that a request holds', () => {
+  it('leaves room for everything in a request', () => {
     fc.assert(
       fc.property(fc.nat(2_000_000), fc.nat(5_000), (contextLimit, fixedTokens) => {
         const budget = summaryBudget(contextLimit, fixedTokens);
         if (budget === undefined) return;
         const { maxOutputTokens, pieceTokens } = budget;
-        // Transcript, previous summary, everything fixed, and the answer.
+        // Transcript, previous summary, the fixed parts, and the answer.
         expect(pieceTokens + maxOutputTokens + fixedTokens + maxOutputTokens).toBeLessThanOrEqual(
           contextLimit,
         );
@@ -51,13 +51,13 @@ describe('splitIntoPieces', () => {
     );
   });
 
-  it('makes one piece of nothing', () => {
+  it('makes one piece of an empty list', () => {
     expect(splitIntoPieces([], [], 30)).toEqual([[]]);
   });
 });
 
 describe('wordsOf', () => {
-  it('says how many words a number of tokens is, and never fewer than a hundred', () => {
+  it('converts tokens to words, and returns at least a hundred', () => {
     expect(wordsOf(1_000)).toBe(600);
     expect(wordsOf(10)).toBe(100);
   });

@@ -1,4 +1,4 @@
-// What an answer must be to be a summary.
+// What makes an answer a valid summary.
 
 import { describe, expect, it } from 'vitest';
 
@@ -14,22 +14,22 @@ const FRAMED = '<state_snapshot>the goal</state_snapshot>';
 
 describe('readSummary', () => {
   it.each([
-    ['what is framed', FRAMED, 'the goal'],
-    ['what is framed, without what is around it', `Sure!\n${FRAMED}\nAnything else?`, 'the goal'],
-    ['a frame in other letters', '<State_Snapshot>a</STATE_SNAPSHOT>', 'a'],
+    ['framed text', FRAMED, 'the goal'],
+    ['framed text, without what is around it', `Sure!\n${FRAMED}\nAnything else?`, 'the goal'],
+    ['a frame in upper case', '<State_Snapshot>a</STATE_SNAPSHOT>', 'a'],
     ['a frame with attributes', '<state_snapshot version="1">a</state_snapshot >', 'a'],
     [
-      'all up to the last end of a frame',
+      'everything up to the last end of a frame',
       '<state_snapshot>a</state_snapshot>b</state_snapshot>',
       'a</state_snapshot>b',
     ],
     [
-      'what follows reasoning',
+      'text behind reasoning',
       `<think>I write <state_snapshot>not this</state_snapshot></think>${FRAMED}`,
       'the goal',
     ],
     ['text without control characters', '<state_snapshot>a\u001b\u202eb</state_snapshot>', 'ab'],
-  ])('takes %s', (_, text, summary) => {
+  ])('accepts %s', (_, text, summary) => {
     expect(readSummary(answer(text))).toEqual({ ok: true, summary, isFramed: true });
   });
 
@@ -37,15 +37,15 @@ describe('readSummary', () => {
     ['plain words', ' plain ', 'plain'],
     ['a frame that never ends', '<state_snapshot>never closed', '<state_snapshot>never closed'],
     [
-      'a frame the wrong way round',
+      'a reversed frame',
       '</state_snapshot>a<state_snapshot>',
       '</state_snapshot>a<state_snapshot>',
     ],
-  ])('takes %s, and says that they are not framed', (_, text, summary) => {
+  ])('accepts %s, and marks it as unframed', (_, text, summary) => {
     expect(readSummary(answer(text))).toEqual({ ok: true, summary, isFramed: false });
   });
 
-  it('takes an answer whose tool calls are null, as servers put it', () => {
+  it('accepts an answer whose tool calls are null, as some servers send it', () => {
     const toolCalls = null as unknown as [];
     expect(readSummary(answer(FRAMED, { toolCalls }))).toMatchObject({ ok: true });
   });
@@ -65,7 +65,7 @@ describe('readSummary', () => {
     expect(readSummary(response)).toMatchObject({ ok: false, reason });
   });
 
-  it('says nothing of the answer in the message', () => {
+  it('quotes nothing of the answer in the message', () => {
     const read = readSummary(answer('secret', { finishReason: 'length' }));
     expect(JSON.stringify(read)).not.toContain('secret');
   });

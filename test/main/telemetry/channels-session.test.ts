@@ -1,4 +1,4 @@
-// What a session tells monitoring: through real preflights, and of the ways in which steps end otherwise.
+// What a session publishes to monitoring: through real preflights, and for other outcomes of steps.
 
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
@@ -80,7 +80,7 @@ describe('Session', () => {
     expect(preflights).toMatchObject([{ outcome: 'done', totalTokens: 10 }]);
   });
 
-  it('publishes the last resort, which is the work of no strategy', async () => {
+  it('publishes the last resort, which belongs to no strategy', async () => {
     const compactions = hear('ctxfold:compaction');
     const strategy = strategyOf(async ({ history }) => history);
     const session = openSession({ strategy, entries: entries(8), contextLimit: 40 });
@@ -93,7 +93,7 @@ describe('Session', () => {
     expect(compactions[1]).toMatchObject({ tokensBefore: 80, tokensAfter: 30, changedEntries: 5 });
   });
 
-  it('publishes a compression that failed, with its code, and the preflight that failed with it', async () => {
+  it('publishes a failed compression, with its code, and the preflight that failed with it', async () => {
     const compactions = hear('ctxfold:compaction');
     const preflights = hear('ctxfold:preflight');
     const session = openSession({ strategy: failing, entries: entries(9), contextLimit: 100 });
@@ -110,7 +110,7 @@ describe('Session', () => {
     expect(preflights).toMatchObject([{ outcome: 'failed', code: 'COMPRESSION_FAILED' }]);
   });
 
-  it('publishes a compression that failed over the hard limit, and a preflight that is done', async () => {
+  it('publishes a compression that failed over the hard limit, and a completed preflight', async () => {
     const compactions = hear('ctxfold:compaction');
     const preflights = hear('ctxfold:preflight');
     const session = openSession({ strategy: failing, entries: entries(9), contextLimit: 50 });
@@ -122,7 +122,7 @@ describe('Session', () => {
     expect(preflights).toMatchObject([{ outcome: 'done', totalTokens: 40 }]);
   });
 
-  it('publishes a compression that is held back', async () => {
+  it('publishes a held compression', async () => {
     const compactions = hear('ctxfold:compaction');
     const strategy = strategyOf(async ({ history }) => history);
     const session = openSession({ strategy, entries: entries(9), contextLimit: 100 });
@@ -132,7 +132,7 @@ describe('Session', () => {
     expect(compactions[1]).toMatchObject({ step: 'compressed', durationMs: 0 });
   });
 
-  it('tells an abort from a failure by the signal, whatever the reason is', async () => {
+  it('distinguishes an abort from a failure by the signal, whatever the reason', async () => {
     const compactions = hear('ctxfold:compaction');
     const preflights = hear('ctxfold:preflight');
     const abort = new AbortController();
@@ -150,7 +150,7 @@ describe('Session', () => {
     expect(preflights[0]).not.toHaveProperty('code');
   });
 
-  it('publishes an edit that landed as applied, also when counting its tokens fails', async () => {
+  it('publishes an edit that landed as applied, even if counting its tokens fails', async () => {
     const compactions = hear('ctxfold:compaction');
     const preflights = hear('ctxfold:preflight');
     const countEntries = vi
@@ -163,7 +163,7 @@ describe('Session', () => {
     expect(preflights).toMatchObject([{ outcome: 'failed', code: 'TOKEN_COUNT_FAILED' }]);
   });
 
-  it('publishes also when somebody removed all listeners of the session', async () => {
+  it('publishes even if all listeners of the session were removed', async () => {
     const compactions = hear('ctxfold:compaction');
     const session = openNoted(STALE);
     session.removeAllListeners();
@@ -171,7 +171,7 @@ describe('Session', () => {
     expect(compactions).toMatchObject([{ step: 'pruned' }]);
   });
 
-  it('names the model that the session talks to', async () => {
+  it('names the model of the session', async () => {
     const compactions = hear('ctxfold:compaction');
     const session = openNoted(STALE);
     session.history.add(humanText('and'), 'some-model');
@@ -179,7 +179,7 @@ describe('Session', () => {
     expect(compactions).toMatchObject([{ modelName: 'some-model' }]);
   });
 
-  it('publishes no text but ids, codes and the names of steps, strategies and outcomes', async () => {
+  it('publishes no text except ids, codes and the names of steps, strategies and outcomes', async () => {
     const heard = [hear('ctxfold:compaction'), hear('ctxfold:preflight'), hear('ctxfold:fallback')];
     await fc.assert(
       fc.asyncProperty(arbitraryHistory({ maxEntries: 20 }), async (history) => {
@@ -201,13 +201,13 @@ describe('Session', () => {
   });
 });
 
-/** When a step began, and how it ended. */
+/** The start of a step, and how it ended. */
 const TIMES = { startTimeMs: 0, durationMs: 1, isAborted: false };
 
 describe('SessionTelemetry', () => {
   const history = { getTotalTokens: (): number => 7, modelName: undefined };
 
-  it('says whose failure a truncation made up for', async () => {
+  it('names the failure that a truncation made up for', async () => {
     const compactions = hear('ctxfold:compaction');
     const telemetry = new SessionTelemetry({ sessionId: 's', history });
     const error = new CompressionExecutionError('middle-out', 'said no');
@@ -232,7 +232,7 @@ describe('SessionTelemetry', () => {
     ]);
   });
 
-  it('dates a step from its beginning', async () => {
+  it('reports the start time of a step', async () => {
     const compactions = hear('ctxfold:compaction');
     const from = Date.now();
     const session = openSession({ strategy: failing, entries: entries(9), contextLimit: 100 });
@@ -240,11 +240,11 @@ describe('SessionTelemetry', () => {
     const [message] = compactions as readonly [CompactionMessage];
     expect(message.startTimeMs).toBeGreaterThanOrEqual(from);
     expect(message.durationMs).toBeGreaterThanOrEqual(0);
-    // The end is not before the beginning, and not in the future: clocks may differ by their resolution.
+    // The end is not before the start, and not in the future: clocks may differ by their resolution.
     expect(message.startTimeMs + message.durationMs).toBeLessThanOrEqual(Date.now() + 2);
   });
 
-  it('passes on what a preflight returns and throws', async () => {
+  it('passes on results and errors of a preflight', async () => {
     const telemetry = new SessionTelemetry({ sessionId: 's', history });
     const details = { promptId: 'p', source: 'send', pendingTokens: 0 };
     const result = telemetry.watchPreflight(details, Promise.resolve('result'));
@@ -253,7 +253,7 @@ describe('SessionTelemetry', () => {
     await expect(telemetry.watchPreflight(details, Promise.reject(error))).rejects.toBe(error);
   });
 
-  it('asks for no totals while nobody listens', async () => {
+  it('reads no totals without listeners', async () => {
     const getTotalTokens = vi.fn(() => 7);
     const telemetry = new SessionTelemetry({
       sessionId: 's',

@@ -29,7 +29,7 @@ describe.each([
     publish(name, build as never);
   };
 
-  it('hands on what was built', () => {
+  it('passes on the built message', () => {
     const heard = hear(name);
     const message = { sessionId: 's' };
     send(() => message);
@@ -37,7 +37,7 @@ describe.each([
     expect(heard[0]).toBe(message);
   });
 
-  it('builds nothing while nobody listens', () => {
+  it('builds nothing without listeners', () => {
     const build = vi.fn(() => ({}));
     send(build);
     const listener = (): void => {};
@@ -48,7 +48,7 @@ describe.each([
     expect(build).toHaveBeenCalledTimes(1);
   });
 
-  it('builds one message for all who listen', () => {
+  it('builds one message for all listeners', () => {
     const [first, second] = [hear(name), hear(name)];
     send(() => ({}));
     expect(first[0]).toBe(second[0]);
@@ -71,7 +71,7 @@ describe('publish', () => {
   });
 });
 
-/** The next one, in place of what the test runner would do with it. */
+/** The next uncaught exception, which the test runner does not see. */
 function uncaughtException(): Promise<unknown> {
   const listeners = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException');
@@ -89,9 +89,9 @@ describe('failureCode', () => {
 
   it.each([
     ['an error without a code', new Error('secret')],
-    ['a code of others', Object.assign(new Error('m'), { code: 'secret' })],
+    ['a foreign code', Object.assign(new Error('m'), { code: 'secret' })],
     ['no error', 'secret'],
-    ['an object that is no error', { code: 'WORKER_TIMEOUT' }],
+    ['an object that is not an error', { code: 'WORKER_TIMEOUT' }],
     ['nothing', undefined],
   ])('is UNKNOWN for %s', (_, thrown) => {
     expect(failureCode(thrown)).toBe('UNKNOWN');

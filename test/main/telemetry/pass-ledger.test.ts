@@ -19,7 +19,7 @@ function pass(message: Partial<PassMessage> = {}): PassMessage {
 }
 
 describe('PassLedger', () => {
-  it('adds up the passes of a step, and gives them out once', () => {
+  it('sums the passes of a step, and returns them once', () => {
     const ledger = new PassLedger();
     ledger.add(pass());
     ledger.add(pass({ runMs: 4, mainThreadMs: 0.25 }));
@@ -36,7 +36,7 @@ describe('PassLedger', () => {
     expect(ledger.take('other', 'pruned')?.workerRunMs).toBe(9);
   });
 
-  it('counts what ran inline as time of the calling thread alone', () => {
+  it('counts inline work as time of the calling thread alone', () => {
     const ledger = new PassLedger();
     ledger.add(pass({ ranOn: 'inline', mainThreadMs: 2 }));
     expect(ledger.take('s', 'pruned')).toEqual({ workerRunMs: 0, mainThreadMs: 2 });

@@ -1,4 +1,4 @@
-// One ratio per model: what is learned from reports, what is not, and how near it comes.
+// One ratio per model: what is learned from reports, what is not, and how accurate it is.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -17,11 +17,11 @@ function randomNumbers(seed: number): () => number {
 }
 
 describe('TokenCalibration', () => {
-  it('has a ratio of 1 for a model that nothing is known of', () => {
+  it('has a ratio of 1 for an unknown model', () => {
     expect(new TokenCalibration().ratioOf('large')).toBe(1);
   });
 
-  it('takes the first observation as it is, and averages the next ones', () => {
+  it('takes over the first observation, and averages the next ones', () => {
     const calibration = new TokenCalibration();
     expect(calibration.observe('large', 1_500, 1_000)).toBe('learned');
     expect(calibration.ratioOf('large')).toBe(1.5);
@@ -31,7 +31,7 @@ describe('TokenCalibration', () => {
     expect(calibration.ratioOf('large')).toBeCloseTo(1.3, 12);
   });
 
-  it('follows a model that changes: what is old loses a twentieth of its weight each time', () => {
+  it('follows a model that changes: old observations lose a twentieth of their weight each time', () => {
     const calibration = new TokenCalibration();
     for (let at = 0; at < 1_000; at += 1) calibration.observe('large', 1_000, 1_000);
     calibration.observe('large', 2_000, 1_000);
@@ -40,7 +40,7 @@ describe('TokenCalibration', () => {
     expect(calibration.ratioOf('large')).toBeGreaterThan(1.99);
   });
 
-  it('keeps models apart, and one that nobody named apart from all', () => {
+  it('keeps models apart, and an unnamed one apart from all', () => {
     const calibration = new TokenCalibration();
     calibration.observe('large', 1_500, 1_000);
     calibration.observe(undefined, 800, 1_000);
@@ -65,7 +65,7 @@ describe('TokenCalibration', () => {
     [1_000, NaN, 'not-finite'],
     [Infinity, 1_000, 'not-finite'],
     [1_000, Infinity, 'not-finite'],
-  ])('says of %d reported for %d counted: %s', (reported, counted, outcome) => {
+  ])('returns for %d reported and %d counted tokens: %s', (reported, counted, outcome) => {
     const calibration = new TokenCalibration();
     calibration.observe('large', 1_200, 1_000);
     expect(calibration.observe('large', reported, counted)).toBe(outcome);

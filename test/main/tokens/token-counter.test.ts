@@ -28,7 +28,7 @@ describe('createCountEntries', () => {
     expect(countTokens).not.toHaveBeenCalled();
   });
 
-  it("gives a user's counter every piece of text, and the model", async () => {
+  it("passes a user's counter every piece of text, and the model", async () => {
     const seen: [string, string | undefined][] = [];
     const tokenizer = {
       countTokens: (text: string, modelName: string | undefined) => {
@@ -55,7 +55,7 @@ describe('createCountEntries', () => {
     expect(await count([humanText('x')], undefined)).toEqual([5 + ENTRY_OVERHEAD_TOKENS]);
   });
 
-  it("lets the event loop turn while a user's counter works", async () => {
+  it("yields to the event loop while a user's counter works", async () => {
     let turns = 0;
     let isDone = false;
     const turn = (): void => {
@@ -72,7 +72,7 @@ describe('createCountEntries', () => {
     expect(turns).toBeGreaterThanOrEqual(9);
   });
 
-  it('refuses a count that is no number', async () => {
+  it('refuses a count that is not a number', async () => {
     const tokenizer = { countTokens: () => '7' as unknown as number };
     const count = createCountEntries(tokenizer, new InlineOffload());
     await expect(count([humanText('x')], undefined)).rejects.toMatchObject({
@@ -81,7 +81,7 @@ describe('createCountEntries', () => {
     });
   });
 
-  it("rejects with what a user's counter throws", async () => {
+  it("rejects with the error of a user's counter", async () => {
     const tokenizer = {
       countTokens: () => {
         throw new Error('no such model');

@@ -1,4 +1,4 @@
-// The books of a history: whatever happens in whatever order, the total is that of counting anew.
+// The token counts of a history: in whatever order things happen, the total is that of a recount.
 
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ import {
 } from '../../../src/shared/tokens/estimate.js';
 import { runs } from '../../support/scale.js';
 
-/** The count of an entry is the number that it says; the estimate is another one. */
+/** The count of an entry is the number in its text; the estimate differs. */
 function entry(tokens: number): IContent {
   return humanText(`${tokens}`);
 }
@@ -36,7 +36,7 @@ interface Batch {
   readonly fail: (error: unknown) => void;
 }
 
-/** A counter that answers when it is told to, in any order. */
+/** A counter that answers when the test says so, in any order. */
 function slowCounter(): { readonly count: CountEntries; readonly batches: Batch[] } {
   const batches: Batch[] = [];
   const count: CountEntries = (contents) =>
@@ -57,7 +57,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('TokenLedger', () => {
-  it('counts for nobody once it is closed, and still for whoever waits', async () => {
+  it('counts nothing once it is closed, except for callers that wait', async () => {
     const count = vi.fn(countAll);
     const ledger = new TokenLedger(count, ignore);
     ledger.add([entry(5)]);
@@ -81,7 +81,7 @@ describe('TokenLedger', () => {
     expect(ledger.total).toBe(2_100);
   });
 
-  it('asks for what one macrotask adds in one batch, and for each entry once', async () => {
+  it('counts the additions of one macrotask in one batch, and each entry once', async () => {
     const { count, batches } = slowCounter();
     const ledger = new TokenLedger(count, ignore);
     const [a, b, c] = [entry(1), entry(2), entry(3)];
@@ -101,7 +101,7 @@ describe('TokenLedger', () => {
     expect(ledger.total).toBe(1 + 2 + 1 + 3 + 2);
   });
 
-  it('counts every occurrence of an entry that stands there twice', async () => {
+  it('adds up every occurrence of an entry that occurs twice', async () => {
     const twice = entry(50);
     const ledger = new TokenLedger(countAll, ignore);
     ledger.add([twice, twice]);
@@ -113,7 +113,7 @@ describe('TokenLedger', () => {
     expect(ledger.total).toBe(0);
   });
 
-  it('ignores a count for what has gone', async () => {
+  it('ignores a count for a removed entry', async () => {
     const { count, batches } = slowCounter();
     const ledger = new TokenLedger(count, ignore);
     const [gone, back] = [entry(10), entry(20)];
@@ -127,7 +127,7 @@ describe('TokenLedger', () => {
     expect(ledger.recount()).toBe(20);
   });
 
-  it('tells each new total', async () => {
+  it('reports each new total', async () => {
     const totals: number[] = [];
     const ledger = new TokenLedger(countAll, (total) => totals.push(total));
     ledger.add([entry(10)]);
@@ -137,7 +137,7 @@ describe('TokenLedger', () => {
     expect(totals).toEqual([10, 30]);
   });
 
-  it('names the model that was named last', async () => {
+  it('passes on the model named last', async () => {
     const models: (string | undefined)[] = [];
     const ledger = new TokenLedger((contents, model) => {
       models.push(model);
@@ -153,14 +153,14 @@ describe('TokenLedger', () => {
   });
 
   it.each([
-    ['no number', [NaN]],
-    ['less than nothing', [-5]],
+    ['NaN', [NaN]],
+    ['a negative number', [-5]],
     ['infinity', [Infinity]],
     ['a number in a text', ['7']],
     ['nothing', undefined],
     ['too few', []],
     ['too many', [1, 2]],
-  ])('takes %s for a count that failed, and keeps the estimate', async (_, counts) => {
+  ])('treats %s as a failed count, and keeps the estimate', async (_, counts) => {
     const words = humanText('word '.repeat(1_000));
     const ledger = new TokenLedger(() => Promise.resolve(counts as number[]), ignore);
     ledger.add([words]);
@@ -172,7 +172,7 @@ describe('TokenLedger', () => {
     });
   });
 
-  it('gives a counter that hangs up after five minutes', async () => {
+  it('gives up on a counter that hangs after five minutes', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const ledger = new TokenLedger(() => new Promise(() => undefined), ignore);
@@ -193,7 +193,7 @@ describe('TokenLedger', () => {
   });
 
   describe('the estimate', () => {
-    /** Entries that are counted, then others: how far off the total is while these are not. */
+    /** Counts some entries, then adds others: the error of the total while these are uncounted. */
     async function errorAfter(
       count: CountEntries,
       counted: readonly IContent[],
@@ -219,12 +219,12 @@ describe('TokenLedger', () => {
         ),
       );
 
-    it('is a few percent off on a Chinese history before any of it is counted, and fewer after', async () => {
+    it('is a few percent off on a Chinese history before any of it is counted, and less after', async () => {
       expect(await errorAfter(countExactly, [], chinese(0, 20))).toBeLessThan(0.1);
       expect(await errorAfter(countExactly, chinese(0, 20), chinese(20, 20))).toBeLessThan(0.05);
     });
 
-    it('improves for what was added before, as soon as other counts arrive', async () => {
+    it('improves for entries added before, as soon as other counts arrive', async () => {
       const { count, batches } = slowCounter();
       const ledger = new TokenLedger(count, ignore);
       const text = 'x'.repeat(1_000);
@@ -242,7 +242,7 @@ describe('TokenLedger', () => {
     it.each([
       ['one character', 100_000, 1_000],
       ['eight characters', 100, 125],
-    ])('takes a token for no more or less than %s', async (_, tokens, expected) => {
+    ])('assumes no more or less than %s per token', async (_, tokens, expected) => {
       const ledger = new TokenLedger(() => Promise.resolve([tokens]), ignore);
       const long = humanText('x'.repeat(10_000));
       ledger.add([long]);
@@ -266,7 +266,7 @@ describe('TokenLedger', () => {
       expect(ledger.total - before).toBe(estimateEntryTokens(next));
     });
 
-    it('stays learned when the history is emptied', async () => {
+    it('keeps what it learned when the history is emptied', async () => {
       const ledger = new TokenLedger(countExactly, ignore);
       ledger.add(chinese(0, 20));
       await ledger.settle();
@@ -279,7 +279,7 @@ describe('TokenLedger', () => {
     });
   });
 
-  it('counts of an entry what is not weighed, and no more', async () => {
+  it('counts only the part of an entry that is not weighed', async () => {
     const { count, batches } = slowCounter();
     const ledger = new TokenLedger(count, ignore);
     const [whole, part] = [humanText('100'), entry(20)];
@@ -290,13 +290,13 @@ describe('TokenLedger', () => {
     expect(batches[0]?.contents).toEqual([entry(7), part]);
     batches[0]?.settle([7, countEntryTokens(part, ({ length }) => length)]);
     await settled;
-    // Of the frame, which the part has as well, there is one.
+    // The frame of the part is not counted again: the entry has one.
     expect(ledger.countedTokens(whole)).toBe(50 + '20'.length);
     expect(ledger.total).toBe(7 + 50 + '20'.length);
     expect(ledger.tokensOfWhole(whole)).toBeUndefined();
   });
 
-  it('knows what an entry had that is gone', async () => {
+  it('knows the count of a removed entry', async () => {
     const ledger = new TokenLedger(countAll, ignore);
     const gone = entry(12);
     ledger.add([gone, gone]);
@@ -305,7 +305,7 @@ describe('TokenLedger', () => {
     expect([ledger.total, ledger.countedTokens(gone)]).toEqual([0, 12]);
   });
 
-  it('says whether everything is counted', async () => {
+  it('knows whether everything is counted', async () => {
     const { count, batches } = slowCounter();
     const ledger = new TokenLedger(count, ignore);
     const content = entry(5);
@@ -347,7 +347,7 @@ describe('TokenLedger', () => {
       expect(ledger.total).toBe(6);
     });
 
-    it('waits also for what is added meanwhile', async () => {
+    it('waits for later additions as well', async () => {
       const { count, batches } = slowCounter();
       const ledger = new TokenLedger(count, ignore);
       ledger.add([entry(1)]);
@@ -370,7 +370,7 @@ describe('TokenLedger', () => {
       expect(ledger.total).toBe(estimateEntryTokens(content));
     });
 
-    it('tells everyone who waits that counting failed', async () => {
+    it('reports to all waiting callers that counting failed', async () => {
       const { count, batches } = slowCounter();
       const ledger = new TokenLedger(count, ignore);
       ledger.add([entry(1)]);
@@ -380,7 +380,7 @@ describe('TokenLedger', () => {
       expect(batches).toHaveLength(1);
     });
 
-    it('counts again what failed before, and forgets the failure when that succeeds', async () => {
+    it('counts again after a failure, and forgets it when that succeeds', async () => {
       const { count, batches } = slowCounter();
       const ledger = new TokenLedger(count, ignore);
       ledger.add([entry(7)]);
@@ -395,7 +395,7 @@ describe('TokenLedger', () => {
       await ledger.settle();
     });
 
-    it('has nothing to complain about once what failed has gone', async () => {
+    it('reports no failure once the failed entries were removed', async () => {
       const { count, batches } = slowCounter();
       const ledger = new TokenLedger(count, ignore);
       const content = entry(7);
@@ -416,7 +416,7 @@ describe('TokenLedger', () => {
   });
 
   describe('countEach', () => {
-    it('knows what it holds and counts the rest, each entry once', async () => {
+    it('uses known counts and counts the rest, each entry once', async () => {
       const asked: IContent[] = [];
       const ledger = new TokenLedger((contents, model) => {
         asked.push(...contents);
@@ -492,7 +492,7 @@ describe('TokenLedger', () => {
           expect(ledger.recount()).toBe(total);
           expect(ledger.isCounted).toBe(isCounted);
         }
-        // What failed last has failed before the end begins.
+        // The last failure has happened before the end begins.
         await nextImmediate();
         const settled = ledger.settle();
         do {

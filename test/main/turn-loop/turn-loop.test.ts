@@ -58,7 +58,7 @@ function speakers({ history }: Session): string {
 }
 
 describe('TurnLoop', () => {
-  it('adds the message, opens the window, calls the model, adds the response, runs the tools, and again', async () => {
+  it('adds the message, opens the window, calls the model, adds the response, runs the tools, and repeats', async () => {
     const loop = await loopOf(scripted([say('I '), say('look'), call('r1')], [say('done')]));
     const events: string[] = [];
     for await (const event of loop.sendMessageStream('hello')) {
@@ -70,7 +70,7 @@ describe('TurnLoop', () => {
       'chunk:human',
       'chunk:human',
       'chunk:human',
-      // Tools start with the response; they do not wait until somebody has read it.
+      // Tools start with the response; they do not wait until it has been read.
       'response:human ai tool',
       'tool-responses:human ai tool',
       'preflight:human ai tool',
@@ -112,7 +112,7 @@ describe('TurnLoop', () => {
     ]);
   });
 
-  it('answers a tool that throws, and one whose result is no JSON', async () => {
+  it('answers calls of tools that throw, or whose result is not JSON', async () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     const loop = await loopOf(
@@ -140,7 +140,7 @@ describe('TurnLoop', () => {
     ]);
   });
 
-  it('answers with an error what a history cannot hold', async () => {
+  it('answers with an error if the history refuses a result', async () => {
     const loop = await loopOf(scripted([call('1', 'huge')], [say('ok')]), {
       huge: () => 'x'.repeat(9 * 1024 * 1024),
     });
@@ -150,7 +150,7 @@ describe('TurnLoop', () => {
     ]);
   });
 
-  it('keeps the other results when the history cannot hold one of them', async () => {
+  it('keeps the other results if the history refuses one of them', async () => {
     const loop = await loopOf(scripted([call('1', 'huge'), call('2', 'small')], [say('ok')]), {
       huge: () => 'x'.repeat(9 * 1024 * 1024),
       small: () => 'kept',
@@ -162,7 +162,7 @@ describe('TurnLoop', () => {
     ]);
   });
 
-  it('answers every call when the history cannot hold the results together', async () => {
+  it('answers every call if the history refuses the results together', async () => {
     const loop = await loopOf(scripted([call('1', 'big'), call('2', 'big')], [say('ok')]), {
       big: () => 'x'.repeat(5 * 1024 * 1024),
     });
@@ -179,14 +179,14 @@ describe('TurnLoop', () => {
       for await (const { type } of loop.sendMessageStream('go')) {
         if (type !== 'response') continue;
         await loop.session.close();
-        // A rejection that nobody has handled by now would end the process.
+        // A rejection without a handler by now would end the process.
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     };
     await expect(play()).rejects.toMatchObject({ code: 'CLOSED' });
   });
 
-  it('gives up a stream whose return throws', async () => {
+  it('gives up on a stream whose return throws', async () => {
     const chunks = {
       next: () => Promise.reject(new Error('the connection broke')),
       return: (): never => {
@@ -235,7 +235,7 @@ describe('TurnLoop', () => {
     expect(findViolations(loop.session.history.getAll())).toEqual([]);
   });
 
-  it('ends without a response when the model says nothing', async () => {
+  it('ends without a response if the model returns nothing', async () => {
     const loop = await loopOf(scripted([]));
     expect(await loop.sendMessage('go')).toEqual({
       response: null,
@@ -244,7 +244,7 @@ describe('TurnLoop', () => {
     });
   });
 
-  it('takes a response of nothing but reasoning for none, since providers refuse it later', async () => {
+  it('treats a response with only reasoning as none, because providers refuse it later', async () => {
     const loop = await loopOf(scripted([{ type: 'thinking', thought: 'hm', signature: 's' }]));
     expect(await loop.sendMessage('hello')).toMatchObject({ response: null, reason: 'empty' });
     expect(loop.session.history.length).toBe(1);
@@ -269,7 +269,7 @@ describe('TurnLoop', () => {
     expect(await loop.sendMessage('two')).toMatchObject({ reason: 'answered' });
   });
 
-  it('gives up a model that neither answers nor listens', async () => {
+  it('gives up on a model that neither answers nor listens to the signal', async () => {
     const model: ChatModel = {
       stream: () => ({
         [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }),
@@ -306,7 +306,7 @@ describe('TurnLoop', () => {
     expect((await loop.sendMessage('on')).reason).toBe('empty');
   });
 
-  it('joins a streamed thought up to its signature', async () => {
+  it('joins the parts of a streamed thought up to its signature', async () => {
     const loop = await loopOf(
       scripted([
         { type: 'thinking', thought: 'a' },
@@ -365,10 +365,10 @@ describe('TurnLoop', () => {
     ['null', null],
     ['a text', 'many'],
     ['other names', { input_tokens: 5 }],
-    ['a text for a number', { inputTokens: '5' }],
-    ['no number', { inputTokens: NaN }],
-    ['less than nothing', { inputTokens: -5 }],
-  ])('ignores usage that says nothing of the input: %s', async (_, usage) => {
+    ['a string for a number', { inputTokens: '5' }],
+    ['NaN', { inputTokens: NaN }],
+    ['a negative number', { inputTokens: -5 }],
+  ])('ignores usage without input tokens: %s', async (_, usage) => {
     const loop = await loopOf(scripted([say('ok'), { type: 'finish', usage }]));
     const reportUsage = vi.spyOn(loop.session, 'reportUsage');
     expect(await loop.sendMessage('go')).toMatchObject({ reason: 'answered' });

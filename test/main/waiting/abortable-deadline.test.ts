@@ -1,4 +1,4 @@
-// Waiting that ends.
+// Waits with a deadline.
 
 import { getEventListeners } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
@@ -9,13 +9,13 @@ import { limitSignal, withDeadline } from '../../../src/main/waiting/abortable.j
 
 const late = (): Error => new Error('late');
 const never = (): Promise<never> => new Promise(() => undefined);
-/** As if the process were suspended. */
+/** Blocks, as if the process were suspended. */
 const standStill = (ms: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 };
 
 describe('withDeadline', () => {
-  it('waits without an end when there is none', async () => {
+  it('waits forever without a deadline', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       let answer: (value: number) => void = () => undefined;
@@ -31,7 +31,7 @@ describe('withDeadline', () => {
     }
   });
 
-  it('gives what the work gives, and leaves no listener', async () => {
+  it('resolves as the work does, and leaves no listener', async () => {
     const { signal } = new AbortController();
     expect(await withDeadline(1_000, signal, late, () => Promise.resolve(7))).toBe(7);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
@@ -44,7 +44,7 @@ describe('withDeadline', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('ends work that does not end, and tells it so', async () => {
+  it('ends work that does not end, and aborts its signal', async () => {
     let heard: unknown;
     const ended = withDeadline(5, undefined, late, (signal) => {
       signal.addEventListener('abort', () => {
@@ -56,7 +56,7 @@ describe('withDeadline', () => {
     expect(heard).toMatchObject({ message: 'late' });
   });
 
-  it('takes an answer that came while the process stood still', async () => {
+  it('accepts an answer that came while the process was suspended', async () => {
     const file = import.meta.filename;
     const reading = withDeadline(300, undefined, late, async () => {
       await stat(file);
@@ -66,13 +66,13 @@ describe('withDeadline', () => {
     expect(await reading).toContain('withDeadline');
   });
 
-  it('ends all the same when none has come', async () => {
+  it('still ends if none has come', async () => {
     const waiting = withDeadline(20, undefined, late, never);
     standStill(100);
     await expect(waiting).rejects.toThrow('late');
   });
 
-  it('ends at once for the caller, though the process stood still', async () => {
+  it('ends at once when the caller aborts, although the process was suspended', async () => {
     const controller = new AbortController();
     const waiting = withDeadline(100, controller.signal, late, never);
     standStill(200);
@@ -112,7 +112,7 @@ describe('limitSignal', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('is aborted at once by a signal that is', () => {
+  it('is aborted at once by an aborted signal', () => {
     const limited = limitSignal(1_000, AbortSignal.abort('enough'), late);
     limited.stop();
     expect(limited.signal.reason).toBe('enough');

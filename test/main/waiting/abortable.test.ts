@@ -1,4 +1,4 @@
-// Waiting that a signal ends, without leaving anything behind.
+// Waits that end with a signal, without leaving anything behind.
 
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
@@ -21,14 +21,14 @@ describe('abortable', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('rejects at once with the reason of a signal that has aborted, whatever it is', async () => {
+  it('rejects at once with the reason of an aborted signal, whatever it is', async () => {
     await expect(abortable(new Promise(() => 0), AbortSignal.abort('enough'))).rejects.toBe(
       'enough',
     );
     await expect(abortable(Promise.resolve(1), AbortSignal.abort(null))).rejects.toBeNull();
   });
 
-  it('rejects when the signal aborts, and ignores what becomes of the promise', async () => {
+  it('rejects when the signal aborts, and ignores the promise from then on', async () => {
     for (const end of ['resolve', 'reject'] as const) {
       const controller = new AbortController();
       const work = deferred<unknown>();
@@ -42,7 +42,7 @@ describe('abortable', () => {
 });
 
 describe('whenAborted', () => {
-  it('adds one listener however many wait, calls each of them once, and none that was called off', () => {
+  it('adds one listener for any number of waits, calls each once, and none that was cancelled', () => {
     const controller = new AbortController();
     const called: number[] = [];
     const stops = Array.from({ length: 100 }, (_, at) =>

@@ -1,4 +1,4 @@
-// Each rule of Anthropic Messages, broken once in its own words, beside what it takes.
+// Each rule of Anthropic Messages, broken once and reported in its own words, and what it accepts.
 
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';

@@ -1,4 +1,4 @@
-// Each rule of Bedrock Converse, broken once in its own words, beside what it takes.
+// Each rule of Bedrock Converse, broken once and reported in its own words, and what it accepts.
 
 import {
   assistantTurn,

@@ -1,4 +1,4 @@
-// What each provider takes before a compaction it takes after it: one property over all operations.
+// What each provider accepts before a compaction it accepts after it: one property over all operations.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ import { runs, sightings } from '../../support/scale.js';
 
 interface Knobs {
   readonly density: DensityConfig;
-  /** Entries that fit, where each has a weight of one. */
+  /** Entries that fit, if each weighs one. */
   readonly room: number;
   readonly top: number;
   readonly bottom: number;
@@ -70,7 +70,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       async (history, { room, top, bottom }) => {
         const context = compressionContext(history, {
           summarizer: scriptedSummarizer(snapshot('short')),
-          // Whether it shrinks is not the question here.
+          // Whether it becomes smaller is not tested here.
           countEach: (contents) => Promise.resolve(contents.map(() => ENTRY_TOKENS)),
           ephemerals: {
             compressionThreshold: () => 1,
@@ -92,7 +92,7 @@ const knobs: fc.Arbitrary<Knobs> = fc.record({
   bottom: fc.constantFrom(0, 0.1, 0.2, 0.5),
 });
 
-/** Some of them are refused before already. */
+/** Some histories are already refused before. */
 const RUNS = runs(5_500, 110);
 const MIN_JUDGED = sightings(5_000);
 
@@ -109,7 +109,7 @@ describe('validate', () => {
         for (const profile of profiles) judged.set(profile, (judged.get(profile) ?? 0) + 1);
         for (const [name, operation] of Object.entries(OPERATIONS)) {
           const compacted = await operation(history, knob);
-          // What was judged need not be judged again.
+          // Histories that were checked need not be checked again.
           if (
             compacted.length === history.length &&
             compacted.every((entry, at) => entry === history[at])

@@ -1,4 +1,4 @@
-// Each rule of Gemini, broken once in its own words, beside what it takes.
+// Each rule of Gemini, broken once and reported in its own words, and what it accepts.
 
 import { describeRules } from '../../support/provider-cases.js';
 

@@ -1,4 +1,4 @@
-// Each rule of both protocols of OpenAI, broken once in its own words, beside what they take.
+// Each rule of both OpenAI protocols, broken once and reported in its own words, and what they accept.
 
 import type { Turn, TurnPart } from '../../../src/shared/providers/provider-request.js';
 import { callPart, describeRules, resultPart, userTurn } from '../../support/provider-cases.js';

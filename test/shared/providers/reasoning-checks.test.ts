@@ -1,5 +1,5 @@
-// Reasoning that is bound to what stood before it: which edits of a conversation a model with preserved thinking takes,
-// and which not, after the tables of the providers; and that sessions make none of the latter.
+// Reasoning that is bound to what precedes it: which edits a model with preserved thinking accepts, by the tables of the providers; and that sessions make no
+// other edits.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ function thought(name: string): ContentBlock {
   return { type: 'thinking', thought: name, signature: `rs_${name}` };
 }
 
-/** Each step thinks, reads a file, and is answered. */
+/** Each step has thinking, the read of a file, and its result. */
 function step(name: string, file = `${name}.ts`): readonly IContent[] {
   return [
     aiContent([thought(name), toolCall(name, 'read_file', { file_path: file })]),
@@ -29,7 +29,7 @@ function step(name: string, file = `${name}.ts`): readonly IContent[] {
 }
 
 const HISTORY: readonly IContent[] = [humanText('go'), ...step('a'), ...step('b'), ...step('c')];
-/** What was sent before each answer. */
+/** The request before each answer. */
 const SENT = [HISTORY.slice(0, 1), HISTORY.slice(0, 3), HISTORY.slice(0, 5)];
 
 const withoutThought = (entry: IContent): IContent => ({
@@ -41,7 +41,7 @@ const withoutThoughts = (...at: readonly number[]): readonly IContent[] =>
 const replaced = (index: number, entry: IContent): readonly IContent[] =>
   HISTORY.map((each, at) => (at === index ? entry : each));
 
-/** By entry that holds bound reasoning, the entry that brought it about. */
+/** For each entry with bound reasoning that is now invalid, the entry that caused it. */
 function boundIn(
   history: readonly IContent[],
   sentBefore: readonly (readonly IContent[])[] = SENT,
@@ -52,7 +52,7 @@ function boundIn(
 }
 
 describe('reasoning', () => {
-  it('stays valid where nothing was changed, is appended, or thinking leaves from the start, the end or altogether', () => {
+  it('stays valid if nothing is changed, entries are appended, or thinking is removed from the start, the end or altogether', () => {
     expect(boundIn(HISTORY)).toEqual([]);
     expect(boundIn([...HISTORY, humanText('more')], [...SENT, HISTORY])).toEqual([]);
     expect(boundIn(withoutThoughts(1))).toEqual([]);
@@ -63,7 +63,7 @@ describe('reasoning', () => {
     expect(boundIn(structuredClone(HISTORY) as IContent[])).toEqual([]);
   });
 
-  it('is bound to what was shortened, reworded, taken away, put in or moved before it', () => {
+  it('is invalid if what precedes it was shortened, reworded, removed, inserted or moved', () => {
     const short = toolContent([toolResponse('a', 'read_file', 'pruned')]);
     expect(boundIn(replaced(2, short))).toEqual([
       [3, 2],
@@ -87,7 +87,7 @@ describe('reasoning', () => {
     ).toHaveLength(3);
   });
 
-  it('goes with reasoning that leaves from the middle, or is put back', () => {
+  it('is invalid if reasoning was removed from the middle, or restored', () => {
     expect(boundIn(withoutThoughts(3))).toEqual([[5, 1]]);
     const without = withoutThoughts(1, 3);
     const sent = [...SENT, without, [...without, ...step('d')]];
@@ -97,7 +97,7 @@ describe('reasoning', () => {
     );
   });
 
-  it('is told of in the words of each provider, and not at all where nobody says what was sent', () => {
+  it('is reported in the words of each provider, and not at all without the former requests', () => {
     const history = replaced(2, toolContent([toolResponse('a', 'read_file', 'pruned')]));
     expect(validate(history, 'anthropic')).toEqual([]);
     const [first] = validate(history, 'anthropic', { sentBefore: SENT });
@@ -110,7 +110,7 @@ describe('reasoning', () => {
     );
   });
 
-  it('is not looked for in what is no history', () => {
+  it('is not checked against an invalid history', () => {
     expect(() => validate(HISTORY, 'anthropic', { sentBefore: 5 as never })).toThrow(TypeError);
     expect(() => validate(HISTORY, 'anthropic', { sentBefore: [5] as never })).toThrow(
       'sent before',
@@ -124,28 +124,28 @@ describe('reasoning behind a compaction of the provider', () => {
   const KEPT = HISTORY.slice(3);
   const OTHER: ContentBlock = { type: 'text', text: 'something else' };
 
-  it('stays valid with what follows it as it was sent', () => {
+  it('stays valid if what follows the compaction is unchanged', () => {
     expect(boundIn([block(9), ...KEPT])).toEqual([]);
     expect(boundIn([block(9), ...HISTORY.slice(5)])).toEqual([]);
-    // Requests behind it are held against each other as they are without one.
+    // Requests behind the compaction are compared as they are without one.
     const sent = [...SENT, [block(9), ...KEPT]];
     const next = [block(9), ...KEPT, ...step('d'), humanText('more')];
     expect(boundIn(next, sent)).toEqual([]);
     expect(boundIn([...HISTORY, ...next], sent)).toEqual([]);
-    // A second one, of the first and of what came behind it, that takes as many tokens.
+    // A second one, of the first and what followed it, with as many tokens.
     const second = [block(9, 'second'), ...step('d'), humanText('more')];
     expect(boundIn(second, [...sent, next])).toEqual([]);
     expect(boundIn(structuredClone(second), structuredClone([...sent, next]))).toEqual([]);
   });
 
-  it('is void where what follows is not what was sent', () => {
+  it('is invalid if what follows the compaction was changed', () => {
     const shortened = replaced(4, toolContent([toolResponse('b', 'read_file', 'short')])).slice(3);
     expect(boundIn([block(9), ...shortened])).toEqual([[3, 2]]);
     expect(boundIn([block(9), humanText('a note'), ...KEPT])).toEqual([
       [2, 1],
       [4, 1],
     ]);
-    // Whatever was changed of what is kept, the entry is named.
+    // Whichever kept entry was changed, it is named.
     const kept = [block(9), ...HISTORY];
     for (const at of [1, 2, 3, 4]) {
       const edited = kept.map((entry, index) =>
@@ -176,7 +176,7 @@ describe('reasoning behind a compaction of the provider', () => {
   });
 });
 
-describe('a session that is told to strip reasoning behind its edits', () => {
+describe('a session that strips reasoning behind its edits', () => {
   const steps = fc.array(fc.record({ file: fc.nat(3), writes: fc.boolean() }), {
     minLength: 4,
     maxLength: 14,
@@ -215,7 +215,7 @@ describe('a session that is told to strip reasoning behind its edits', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (script) => {
         expect(await play(script, 'strip-after-first-edit')).toBe(0);
-        // The same without stripping: the check sees what would have been refused.
+        // The same without stripping: the check finds what would have been refused.
         if ((await play(script, 'keep')) > 0) edited += 1;
       }),
       { numRuns: runs(400, 40) },

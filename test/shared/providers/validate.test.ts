@@ -1,5 +1,4 @@
-// What a check of a history against a provider's rules says, whatever the rules are. The rules themselves
-// are broken one by one in the tests beside this.
+// How a check of a history against a provider's rules reports, whatever the rules are. The tests beside this one break the rules one by one.
 
 import { describe, expect, it } from 'vitest';
 
@@ -12,40 +11,40 @@ import { historyOf } from '../../support/notation.js';
 import { textPart, userTurn } from '../../support/provider-cases.js';
 import { PLAYS_ALL, sample } from '../../support/scale.js';
 
-/** More than an argument list may hold. */
+/** More than an argument list may have. */
 const MANY = PLAYS_ALL ? 200_000 : 130_000;
 
 describe('validate', () => {
   describe.each(PROVIDER_PROFILES)('for %s', (profile) => {
     it.each([
-      ['nothing', ''],
-      ['what was asked', 'h'],
+      ['an empty history', ''],
+      ['a question', 'h'],
       ['a conversation', 'h a h a h'],
       ['calls with their results', 'h a:*s1,okay,r1,w2 t:w2,r1 a:s3 t:s3! a:done h'],
       ['a picture beside results', 'h a:r1,w2 t:r1,% t:w2 a'],
-      ['what nobody looks into', 'h:&note a:&ask=r1,r1 t:&answer=r1 t:r1,&note a:&note h'],
+      ['blocks that are not checked', 'h:&note a:&ask=r1,r1 t:&answer=r1 t:r1,&note a:&note h'],
       ['a call whose result had a preview', 'h a:r1 t:r1? t:r1'],
       ['blank text beside text', 'h:_,hello a:_,okay'],
-      ['reasoning that cannot be given back', 'h a:*,okay h'],
-    ])('takes %s', (_, notation) => {
+      ['reasoning that cannot be returned', 'h a:*,okay h'],
+    ])('accepts %s', (_, notation) => {
       expect(validate(historyOf(notation), profile)).toEqual([]);
     });
 
-    it('takes no call that is open', () => {
+    it('refuses an open call', () => {
       for (const notation of ['h a:r1', 'h a:r1,w2 t:r1', 'h a:r1 t:r1?']) {
         expect(validate(historyOf(notation), profile)).toHaveLength(1);
       }
     });
   });
 
-  it('tells what comes between results apart', () => {
+  it('distinguishes what comes between results', () => {
     const refusing = PROVIDER_PROFILES.filter(
       (profile) => validate(historyOf('h a:r1,w2 t:r1 h t:w2'), profile).length > 0,
     );
     expect(refusing).toEqual(['openai-chat']);
   });
 
-  it('says where, in the request and in the history, in the order of the request', () => {
+  it('names the place in the request and in the history, in the order of the request', () => {
     const history = historyOf('h h a:_,okay,r1 t:r1 a:r1(=7) h:text t:r1,r9');
     const places = validate(history, 'anthropic').map(({ rule, turn, part, entry, block }) => {
       return `${rule} turn ${turn}.${part ?? '-'} entry ${entry ?? '-'}.${block ?? '-'}`;
@@ -57,19 +56,19 @@ describe('validate', () => {
     ]);
   });
 
-  it('names the first entry of a message that no part is to blame for', () => {
+  it('names the first entry of a message if no part is to blame', () => {
     const [violation] = validate(historyOf('h a:okay a:r1 h'), 'bedrock');
     expect(violation).toMatchObject({ rule: 'tool-result-missing', turn: 1, entry: 1 });
     expect(violation).not.toHaveProperty('part');
     expect(violation).not.toHaveProperty('block');
   });
 
-  it('judges reasoning and signatures only when it is told about the request', () => {
+  it('checks reasoning and signatures only with details of the request', () => {
     const history = historyOf('h a:*s1,r1 t:r1 a:r2 t:r2 a:*s2,done');
     for (const profile of PROVIDER_PROFILES) expect(validate(history, profile)).toEqual([]);
   });
 
-  it('takes the signature of a Gemini step from its entry too', () => {
+  it('finds the signature of a Gemini step in its entry, too', () => {
     const signed = historyOf('h a:r1,r2 t:r1,r2').map((entry): IContent => {
       const metadata = { providerMetadata: { google: { thoughtSignature: 'sig' } } };
       return entry.speaker === 'ai' ? { ...entry, metadata } : entry;
@@ -77,7 +76,7 @@ describe('validate', () => {
     expect(validate(signed, 'gemini', { requiresThoughtSignatures: true })).toEqual([]);
   });
 
-  it('tells the kinds of empty text apart', () => {
+  it('distinguishes the kinds of empty text', () => {
     const request = { turns: [userTurn(textPart('go'), textPart(''))] };
     expect(findRequestViolations(request, 'anthropic').map(({ message }) => message)).toEqual([
       'messages: text content blocks must be non-empty',
@@ -88,14 +87,14 @@ describe('validate', () => {
     ]);
   });
 
-  it('changes nothing', () => {
+  it('modifies nothing', () => {
     const history = historyOf('a:_,r1 t:r1,r1 h:_ a:*s1');
     const before = structuredClone(history);
     for (const profile of PROVIDER_PROFILES) validate(history, profile);
     expect(history).toEqual(before);
   });
 
-  it('refuses an option that it does not know', () => {
+  it('refuses an unknown option', () => {
     expect(() => validate([], 'openai-chat', { sendBefore: [] } as never)).toThrow(
       "did you mean 'sentBefore'?",
     );
@@ -107,11 +106,11 @@ describe('validate', () => {
     [{ cacheBreakpoints: '2' }, TypeError],
     [{ cacheBreakpoints: -1 }, RangeError],
     [{ sentBefore: {} }, TypeError],
-  ])('refuses %j, which would leave rules out', (options, error) => {
+  ])('refuses %j, which would disable rules', (options, error) => {
     expect(() => validate([], 'anthropic', options as never)).toThrow(error);
   });
 
-  it('refuses a profile that it does not know', () => {
+  it('refuses an unknown profile', () => {
     expect(() => validate([], 'mistral' as ProviderProfile)).toThrow(
       new RangeError(
         'Expected one of anthropic, openai-chat, openai-responses, gemini, bedrock, got "mistral".',
@@ -119,7 +118,7 @@ describe('validate', () => {
     );
   });
 
-  it('takes any number of violations', () => {
+  it('returns any number of violations', () => {
     const blocks = Array.from({ length: MANY }, (_, at) => toolResponse(`r${at}`, 'x', ''));
     const history = [humanText('go'), aiContent('no'), toolContent(blocks)];
     for (const profile of sample(['anthropic', 'openai-responses'], 1)) {

@@ -1,4 +1,4 @@
-// What `blobs` leaves of long lines that are code only in part, and of base64 within JSON.
+// What `blobs` keeps of long lines that are code only in part, and of base64 within JSON.
 
 import { describe, expect, it } from 'vitest';
 import { HOSTILE_TEXTS } from '../../../bench/support/hostile-texts.js';
@@ -12,7 +12,7 @@ function left(text: string): string {
 }
 
 describe('blobs', () => {
-  it('leaves what a page says between its scripts, however the page is written', () => {
+  it('keeps the text of a page between its scripts, however the page is written', () => {
     const rows = Array.from(
       { length: 60 },
       (_, at) => `<tr><td>Item ${at}</td><td>${at} €</td></tr>`,
@@ -25,12 +25,12 @@ describe('blobs', () => {
     expect(kept.match(/\[… \d+ characters left out …\]/g)).toHaveLength(2);
   });
 
-  it('takes no text of a script without spaces for code', () => {
+  it('does not take text in a script without spaces for code', () => {
     const text = '（上下文）压缩;方法(一)，'.repeat(500);
     expect(left(text)).toBe(text);
   });
 
-  it('takes base64 out of JSON that is written on several lines, and leaves it JSON', () => {
+  it('removes base64 from JSON on several lines, and keeps it valid JSON', () => {
     const image = HOSTILE_TEXTS['base64']?.(9_000) ?? '';
     const rows = [1, 2, 3].map((id) => ({ id, name: `name ${id}` }));
     const kept = left(JSON.stringify({ type: 'image', data: image, rows }, null, 2));

@@ -1,10 +1,10 @@
-// What `failuresFirst` shows of the output of real programs: each failure with what is about it, and where it is.
+// What `failuresFirst` shows of the output of real programs: each failure with its context, and where it is.
 
 import { describe, expect, it } from 'vitest';
 import { FAILURES_FIRST } from '../../../src/shared/shrink/failures-first.js';
 import { Draft } from '../../../src/shared/shrink/shrinker.js';
 
-/** What is left of the output of a build or test. */
+/** The shortened output of a build or test. */
 function left(lines: readonly string[], command = 'make test'): readonly string[] {
   const subject = { purpose: 'command', command, level: 'default' } as const;
   return FAILURES_FIRST.shrink(Draft.ofLines(lines), subject)?.lines ?? lines;
@@ -14,11 +14,11 @@ function times<Item>(count: number, item: (at: number) => Item): readonly Item[]
   return Array.from({ length: count }, (_, at) => item(at));
 }
 
-/** Lines that nobody needs, which differ in letters. */
+/** Irrelevant lines, which differ in letters. */
 const NOISE = times(100, (at) => `${'abcdefghij'.charAt(at % 10)} compiled ${'m'.repeat(at % 17)}`);
 
 describe('failuresFirst', () => {
-  it('leaves out what counts no failures, as each class of tests that Maven lists', () => {
+  it('omits counts of no failures, such as for each test class of Maven', () => {
     const passed = times(
       200,
       (at) => `[INFO] Tests run: 3, Failures: 0, Errors: 0 -- in C${at}Test`,
@@ -51,7 +51,7 @@ describe('failuresFirst', () => {
       (at: number) => `  Failed Shop.Tests.Case_${at} [1 ms]`,
     ],
   ])(
-    'shows no tests that passed around those that %s lists as failed, but what is said of each',
+    'shows for the failures that %s lists their details, and no passed tests around them',
     (_, passed, failed) => {
       const list = times(200, (at) => (at % 25 === 20 ? failed(at) : passed(at)));
       const details = times(8, (at) => [
@@ -69,7 +69,7 @@ describe('failuresFirst', () => {
     },
   );
 
-  it('shows the file with each problem that is listed under it, so that none is taken for one of another file', () => {
+  it('shows the file with each problem listed under it, so that none is attributed to another file', () => {
     const problems = times(60, (at) => [
       `/app/src/file${at}.ts`,
       ...times(6, (line) => `  ${line}:7  notice  Something of ${at}`),
@@ -90,7 +90,7 @@ describe('failuresFirst', () => {
     expect(kept.length).toBeLessThan(400);
   });
 
-  it('takes no note of what was left out for a head', () => {
+  it('does not take a note about omitted lines for a heading', () => {
     const note = '[… 31 lines like it left out …]';
     const lines = [...NOISE, 'the head of it', note, '  ✓ adds', '  ✓ squares', '  ✘ subtracts'];
     const kept = left([...lines, '  ✓ divides', ...NOISE], 'npx playwright test');
@@ -98,7 +98,7 @@ describe('failuresFirst', () => {
     expect(kept).not.toContain(note);
   });
 
-  it('counts the lines behind the notes that it leaves out', () => {
+  it('counts the lines behind the notes that it omits', () => {
     const notes = [
       '[… 31 lines like it left out …]',
       '[… the same line 9 more times left out …]',
@@ -112,7 +112,7 @@ describe('failuresFirst', () => {
   });
 
   it.each(['npx oxlint src', 'biome check .', 'node --test', 'npx vite build', 'npx ava'])(
-    'shortens what %s says, and shows what it warns of with a sign',
+    'shortens the output of %s, and shows warnings marked with a sign',
     (command) => {
       const warned = ['  ⚠ eslint(no-var): Use let', '   ╭─[src/a.js:1:21]'];
       const kept = left([...NOISE, ...warned, ...NOISE], command);
@@ -121,7 +121,7 @@ describe('failuresFirst', () => {
     },
   );
 
-  it('shows where each failure is that is shown without what is around it', () => {
+  it('shows the place of each failure that is shown without its context', () => {
     const errors = times(30, (at) => [
       `error[E0308]: mismatched types`,
       `  --> src/mod${at}.rs:${at + 20}:5`,
@@ -142,13 +142,13 @@ describe('failuresFirst', () => {
     expect(kept.filter((line) => line.startsWith('warning:'))).toHaveLength(5);
   });
 
-  it('shows what the first line of the tail is listed under', () => {
+  it('shows the heading of the first line of the tail', () => {
     const listed = times(44, (at) => `  ${at}:1  notice  Something`);
     const lines = [...NOISE, '/app/src/file.ts', ...times(9, () => '  1:1  notice  A'), ...listed];
     expect(left([...lines, 'done'], 'eslint .')).toContain('/app/src/file.ts');
   });
 
-  it('shows what warns 8 times at most, and no code that does', () => {
+  it('shows at most 8 equal warnings, and no code with one', () => {
     const warned = times(30, (at) => [
       `tests/test_a.py::test_${at}`,
       `  /app/tests/test_a.py:${at}: DeprecationWarning: old api`,
@@ -160,7 +160,7 @@ describe('failuresFirst', () => {
     expect(kept).toHaveLength(15 + 1 + 4 * 8 - 2 + 1 + 45);
   });
 
-  it('shows what fails once among what fails all the time, and hardly what says the same again', () => {
+  it('shows a unique failure among repeated ones, and few of the repetitions', () => {
     const platinum = times(60, (at) => [
       `____ test_price[${at}-platinum] ____`,
       ...times(9, (line) => `    a line of code ${'abcdefghi'.charAt(line)}`),
@@ -183,7 +183,7 @@ describe('failuresFirst', () => {
     expect(kept.length).toBeLessThan(260);
   });
 
-  it('shortens the log of a run of continuous integration', () => {
+  it('shortens the log of a continuous-integration run', () => {
     const log = NOISE.map((line) => `build\tRun npm test\t2026-01-02T10:00:00.1Z ${line}`);
     const error = 'build\tRun npm test\t2026-01-02T10:00:01.1Z ##[error]Process completed';
     const kept = left([...log, error, ...log], 'gh run view 12345 --log-failed');

@@ -22,7 +22,7 @@ describe('JSON_TABLES', () => {
     expect(shown.replace(table, '')).toBe(wrapped.replace(JSON.stringify(list, null, 2), ''));
   });
 
-  it('writes lists as tables that stand deep within objects, as in answers of GraphQL', () => {
+  it('writes lists deep within objects as tables, as in answers of GraphQL', () => {
     const nodes = Array.from({ length: 30 }, (_, number) => ({ number, title: `Issue ${number}` }));
     const answer = { data: { repository: { issues: { page: { nodes } } } } };
     const subject = { purpose: 'unknown', command: '', level: 'lossless' } as const;
@@ -36,7 +36,7 @@ describe('JSON_TABLES', () => {
     });
   });
 
-  it('leaves objects with other keys as they are among the rows, as long as most have the same', () => {
+  it('keeps objects with other keys among the rows, as long as most have the same', () => {
     const subject = { purpose: 'unknown', command: '', level: 'lossless' } as const;
     const said = (list: readonly object[]): unknown =>
       JSON.parse(
@@ -57,7 +57,7 @@ describe('JSON_TABLES', () => {
   });
 
   it.each([0, 1])(
-    'writes lists within the rows as tables, too, of which %i have other fields',
+    'writes lists within the rows as tables, too, with %i that have other fields',
     (others) => {
       const subject = { purpose: 'unknown', command: '', level: 'lossless' } as const;
       const items = Array.from({ length: 3 }, (_, at) => ({ sku: at, price: at * 2 }));

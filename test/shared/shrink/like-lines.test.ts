@@ -6,7 +6,7 @@ import { isSimilar, LIKE_LINES } from '../../../src/shared/shrink/like-lines.js'
 import { Draft } from '../../../src/shared/shrink/shrinker.js';
 import { runs } from '../../support/scale.js';
 
-/** What is left of the output of a command. */
+/** The shortened output of a command. */
 function left(lines: readonly string[]): readonly string[] {
   const subject = { purpose: 'command', command: 'node run.js', level: 'default' } as const;
   return LIKE_LINES.shrink(Draft.ofLines(lines), subject)?.lines ?? lines;
@@ -16,18 +16,18 @@ function rows(count: number, row: (at: number) => string): readonly string[] {
   return Array.from({ length: count }, (_, at) => row(at));
 }
 
-/** A number that is told by no other one. */
+/** A number that does not follow from others. */
 function scattered(at: number): number {
   return (at * 37_813) % 90_001;
 }
 
-/** Falls with the steps. */
+/** Decreases with the steps. */
 function loss(at: number): string {
   return (3.2 * Math.exp(-at / 90) + 0.3).toFixed(4);
 }
 
 describe('isSimilar', () => {
-  it('tells whether lines are equal but for digits, spaces and bars, and have something else', () => {
+  it('is true of lines that are equal except for digits, spaces and bars, and have something else', () => {
     const letters = (line: string): string => line.replace(/[ \d#=\u2500-\u259f]/g, '');
     const lines = fc.string({ unit: fc.constantFrom('a', 'b', '1', ' ', '=', '█'), maxLength: 6 });
     fc.assert(
@@ -64,14 +64,14 @@ describe('likeLines', () => {
     ]);
   });
 
-  it('ends at once for a line padded with two million spaces, and many like it', () => {
+  it('ends at once for a line padded with two million spaces, and many similar ones', () => {
     const padded = `a line${' '.repeat(2_000_000)}`;
     const shown = left([padded, ...rows(200_000, (at) => `a line ${scattered(at)}`)]);
     expect(shown[0]).toBe(padded);
     expect(shown.length).toBeLessThan(400);
   });
 
-  it('shows the first of equal exceptions in a row, and at most 20', () => {
+  it('shows the first of consecutive equal exceptions, and at most 20', () => {
     const hours = rows(900, (at) => `${at < 840 ? 10 : 11}:00 took ${1 + (at % 9)}`);
     expect(left(hours)).toHaveLength(150 + 1 + 1 + 1 + 50);
     const isOdd = (at: number): boolean => at > 150 && at % 50 === 20;
@@ -79,7 +79,7 @@ describe('likeLines', () => {
     expect(left(odd).filter((line) => !line.startsWith('[…'))).toHaveLength(150 + 20 + 50);
   });
 
-  it('leaves rows of numbers whole that are no longer than lists of files', () => {
+  it('keeps rows of numbers that are no longer than lists of files', () => {
     const values = rows(299, (at) => `session ${scattered(at)} is open`);
     expect(left(values)).toEqual(values);
     const many = rows(900, (at) => `session:${10_000 + scattered(at)}`);
@@ -91,17 +91,17 @@ describe('likeLines', () => {
     ['rates', (at: number) => `sda${at}  read ${(at * 7) % 90} MB/s`],
     ['a chart', (at: number) => `${at} ${'█'.repeat(1 + ((at * 7) % 40))}`],
     ['measured values', (at: number) => `step ${at * 50}/9950 | loss ${loss(at)} | 1180 tok/s`],
-  ])('leaves all rows of %s', (_, row) => {
+  ])('keeps all rows of %s', (_, row) => {
     expect(left(rows(200, row))).toEqual(rows(200, row));
   });
 
-  it('leaves out no blank lines where the note would be longer', () => {
+  it('omits no blank lines if the note would be longer', () => {
     const few = ['a', ...rows(5, () => ''), 'b', ...rows(9, () => '---'), 'c'];
     expect(left(few)).toEqual(few);
     expect(left(['a', ...rows(60, () => ''), 'b'])).toHaveLength(4);
   });
 
-  it('shows only the last of what is done, whatever its speed', () => {
+  it('shows only the last state of progress, whatever its speed', () => {
     const done = rows(60, (at) => `fetched ${at}/59 objects, rate: 3.${at % 9} MB/s, eta 1.5 s`);
     expect(left(done)).toHaveLength(1 + 1 + 1);
     const sizes = rows(
@@ -111,7 +111,7 @@ describe('likeLines', () => {
     expect(left(sizes)).toHaveLength(1 + 1 + 1);
   });
 
-  it('takes no networks and no numbers beyond their whole for progress', () => {
+  it('takes no network masks and no numbers above their total for progress', () => {
     const routes = rows(30, (at) => `10.${at}.0.0/16 via 10.0.0.${at}`);
     expect(left(routes)).toEqual(routes);
     const beyond = rows(30, (at) => `queue ${at}/16 is long`);

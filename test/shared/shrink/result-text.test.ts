@@ -1,4 +1,4 @@
-// What shrinkers see of results in JSON: their long texts in lines, and all else as it is.
+// How shrinkers see JSON results: long texts as lines, and everything else unchanged.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -9,13 +9,13 @@ import { runs } from '../../support/scale.js';
 const TEXT = 'import a from "a";\n\n\treturn a;\n'.repeat(20);
 
 describe('resultText', () => {
-  it('is the result, if that is a text', () => {
+  it('is the result itself if that is a string', () => {
     expect(seen(TEXT)).toBe(TEXT);
     expect(seen('[INFO] "a\\nb"')).toBe('[INFO] "a\\nb"');
     expect(seen('')).toBe('');
   });
 
-  it('has the texts in JSON on lines of their own', () => {
+  it('has the texts in JSON on their own lines', () => {
     const several = [TEXT, TEXT].map((result, at) => ({
       query: `/w/${at}`,
       result,
@@ -25,7 +25,7 @@ describe('resultText', () => {
       `[{"query":"/w/0","result":"\n${TEXT}\n","success":true},` +
         `{"query":"/w/1","result":"\n${TEXT}\n","success":true}]`,
     );
-    // As Python writes it.
+    // In the format of Python.
     expect(seen(JSON.stringify({ output: TEXT, exit_code: 0 }, null, 1))).toBe(
       `{\n "output": "\n${TEXT}\n",\n "exit_code": 0\n}`,
     );
@@ -35,7 +35,7 @@ describe('resultText', () => {
     }
   });
 
-  it('has the JSON that MCP answers on lines of its own, and no other JSON in texts', () => {
+  it('has the JSON that MCP returns on its own lines, and no other JSON in texts', () => {
     const data = Array.from({ length: 3 }, (_, id) => ({ id, title: 'a "b"', tags: ['x'] }));
     for (const text of [JSON.stringify(data), JSON.stringify({ data })]) {
       const answered = { content: [{ type: 'text', text }] };
@@ -47,20 +47,20 @@ describe('resultText', () => {
     }
   });
 
-  it('has the texts of what failed on lines of their own, if these say so, too', () => {
+  it('has the texts of a failure on their own lines, if these state it, too', () => {
     const result = { stdout: TEXT, exitCode: 1 };
     expect(seen(JSON.stringify(result))).toBe(`{"stdout":"\n${TEXT}\n","exitCode":1}`);
   });
 
   it.each<[string, unknown]>([
     ['that are mostly data', { rows: Array.from({ length: 400 }, (_, at) => at), note: TEXT }],
-    ['with texts that are deep in it', { messages: [{ content: TEXT }] }],
+    ['with deeply nested texts', { messages: [{ content: TEXT }] }],
     ['with texts of one line', { stdout: 'a'.repeat(2_000) }],
-    ['with half of a pair', { stdout: `${TEXT}\ud83d` }],
+    ['with a lone surrogate', { stdout: `${TEXT}\ud83d` }],
     ['with NUL', { stdout: `${TEXT}\0` }],
     ['with long names', { [TEXT]: 1 }],
     ['of a list', [{ id: 1 }, { id: 2 }]],
-    ['that name no types', { content: ['a', { id: 2 }] }],
+    ['without types', { content: ['a', { id: 2 }] }],
   ])('is the JSON of results %s', (_, result) => {
     expect(seen(JSON.stringify(result))).toBe(JSON.stringify(result));
     expect(seen(result)).toBe(JSON.stringify(result));
@@ -69,25 +69,25 @@ describe('resultText', () => {
   it.each<[string, unknown]>([
     ['that failed', { error: { code: 1 }, stdout: TEXT }],
     [
-      'that failed, of several',
+      'that failed, with several texts',
       [
         { result: TEXT, success: true },
         { result: '', success: false },
       ],
     ],
     ['that are very long', { stdout: TEXT.repeat(3_000) }],
-    ['with no text', [1, 2, 3]],
+    ['without text', [1, 2, 3]],
     ['with pictures', { content: [{ type: 'image', data: 'iVBORw0KGgo' }] }],
-  ])('leaves results %s as they are', (_, result) => {
+  ])('keeps results %s unchanged', (_, result) => {
     expect(seen(JSON.stringify(result))).toBe(JSON.stringify(result));
     expect(seen(result)).toBeUndefined();
   });
 
-  it('leaves content of several types alone, of which the model sees more than a text', () => {
+  it('keeps content of several types, of which the model sees more than a text', () => {
     expect(seen([{ type: 'text', text: TEXT }, { type: 'image' }])).toBeUndefined();
   });
 
-  it('holds all that the JSON holds', () => {
+  it('has all content of the JSON', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 }).map((part) => `${part}\n`.repeat(9));
     const field = fc.oneof(text, fc.jsonValue({ maxDepth: 1 }));
     const value = fc.dictionary(fc.string(), field, { maxKeys: 4 });
@@ -95,7 +95,7 @@ describe('resultText', () => {
       fc.property(fc.oneof(value, fc.array(value, { maxLength: 3 })), (result) => {
         const json = JSON.stringify(result);
         const written = seen(json) ?? '';
-        // Each text as it stands in the JSON is put back where it was written out.
+        // Puts each text back into the JSON where it was written out.
         const texts = (Array.isArray(result) ? result : [result]).flatMap(Object.values);
         const restored = texts
           .filter((each): each is string => typeof each === 'string' && each.includes('\n'))

@@ -1,4 +1,4 @@
-// What each shrinker takes of a text and what it leaves, and what holds of the chain whatever it is given.
+// What each shrinker removes from a text and what it keeps, and properties of the chain for any text.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const SEARCH: Call = { purpose: 'search', command: '' };
 const UNKNOWN: Call = { purpose: 'unknown', command: '' };
 const FILE = { purpose: undefined, command: '' };
 
-/** The shrunk text; `undefined` if it stays as it is. */
+/** The shrunk text; `undefined` if it is unchanged. */
 function shrinkText(
   text: string,
   shown: readonly ShownElsewhere[],
@@ -35,7 +35,7 @@ function shrinkText(
   return withReferences(text, left, shown, call, ending);
 }
 
-/** What is left of a text, without the line that says so. */
+/** The shrunk text, without the line about that. */
 function left(text: string, call: Call, settings: ShrinkSettings): string {
   const shrunk = shrinkText(text, [], call, settings, ']');
   if (shrunk === undefined) return text;
@@ -57,7 +57,7 @@ describe('shortenedText', () => {
   const DEFAULT: ShrinkSettings = { level: 'default' };
   const STRONG: ShrinkSettings = { level: 'strong' };
 
-  it('takes escape codes, and the states of a line that a later one was written over', () => {
+  it('removes escape codes, and the overwritten states of a line', () => {
     const colored = linesOf(60, (at) => `\u001b[32mpassed\u001b[0m test of kind ${'x'.repeat(at)}`);
     expect(left(colored, COMMAND, LOSSLESS)).toBe(colored.replaceAll(/\u001b\[\d+m/g, ''));
     const states = Array.from({ length: 40 }, (_, at) => `Receiving objects: ${at}%`);
@@ -76,16 +76,16 @@ describe('shortenedText', () => {
       '\u001b]8;;https://a.b/c\u001b\\d\u001b]8;;\u001b\\',
       '<https://a.b/c>d',
     ],
-    ['what is written over by backspaces', 'at 5%\b\b10%\b\b\b20%\b\b\b', 'at 20%'],
+    ['text after backspaces', 'at 5%\b\b10%\b\b\b20%\b\b\b', 'at 20%'],
     ['whole characters', '😀\bx', 'x'],
     ['bold text of a manual', 'N\bNA\bA', 'NA'],
     [
-      'a warning that progress is written over',
+      'a warning overwritten by progress',
       'at: 5%\rat: warning: old\rat: 9%\rat: 10%',
       'at: warning: old\rat: 10%',
     ],
     ['failures that start alike', 'ERROR in a\rERROR in b\r', 'ERROR in a\rERROR in b\r'],
-    ['what is too short to tell progress from rows', 'no\rno\rno\r', 'no\rno\rno\r'],
+    ['rows too few to be progress', 'no\rno\rno\r', 'no\rno\rno\r'],
   ])('shows %s', (_, codes, shown) => {
     const text = `${'\u001b[0m'.repeat(30)}${WORDS}\n${codes}`;
     expect(left(text, COMMAND, LOSSLESS)).toBe(`${WORDS}\n${shown}`);
@@ -95,7 +95,7 @@ describe('shortenedText', () => {
     ['percentages', (at: number) => `${at} | ${(at * 37) % 100} %`],
     ['dates', (at: number) => `${1 + at}/11/2026 10:00 it was ${at * 7}`],
     ['ratios', (at: number) => `case ${at}: ${(at * 37) % 100}/100 were right`],
-  ])('leaves rows of %s that go up and down, which are no progress', (_, row) => {
+  ])('keeps rows of %s that go up and down, which are no progress', (_, row) => {
     const rows = `${WORDS}\n${linesOf(30, row)}`;
     expect(left(rows, COMMAND, DEFAULT)).toBe(rows);
     const progress = `${WORDS}\n${linesOf(30, (at) => `copied ${at} % of it`)}`;
@@ -107,7 +107,7 @@ describe('shortenedText', () => {
   const numbered = (from: number, lines: readonly string[], delimiter = '\t'): string =>
     lines.map((line, at) => `${String(from + at).padStart(6)}${delimiter}${line}`).join('\n');
 
-  it('takes the spaces before line numbers, of files too, and nothing of a line', () => {
+  it('removes the spaces before line numbers, of files too, and nothing else of a line', () => {
     const code = fc.array(fc.string({ maxLength: 30 }), { minLength: 60, maxLength: 80 });
     const texts = code.map((lines) => lines.map((line) => line.replaceAll(/[\n\r\b]/g, ' ')));
     fc.assert(
@@ -124,14 +124,14 @@ describe('shortenedText', () => {
     );
   });
 
-  it('leaves numbers that are no line numbers as they are', () => {
+  it('keeps numbers that are not line numbers', () => {
     const counts = linesOf(80, (at) => `${String((at * 37) % 991).padStart(7)}\tsrc/a${at}.ts`);
     const ports = linesOf(80, (at) => `  ${at}: http`);
     const stairs = linesOf(80, (at) => `${' '.repeat(1 + (at % 5))}${at}\tstair`);
     for (const text of [counts, ports, stairs]) expect(left(text, UNKNOWN, LOSSLESS)).toBe(text);
   });
 
-  it('leaves line ends of Windows and lines that end in a carriage return alone', () => {
+  it('keeps Windows line ends and lines that end in a carriage return', () => {
     const windows = linesOf(60, (at) => `line ${at} of a text`).replaceAll('\n', '\r\n');
     expect(left(windows, COMMAND, LOSSLESS)).toBe(windows);
     const mac = WORDS.replaceAll('\n', '\r');
@@ -140,7 +140,7 @@ describe('shortenedText', () => {
     expect(left(table, UNKNOWN, LOSSLESS)).toBe(table);
   });
 
-  it('leaves the last state of progress, also where no line feed is left behind it', () => {
+  it('keeps the last state of progress, even without a line feed behind it', () => {
     const states = linesOf(60, (at) => `Receiving objects: ${at}% (${at}/60)`).replaceAll(
       '\n',
       '\r',
@@ -148,14 +148,14 @@ describe('shortenedText', () => {
     expect(left(states, COMMAND, LOSSLESS)).toBe('Receiving objects: 59% (59/60)');
   });
 
-  it('leaves one of equal lines, with how many there were', () => {
+  it('keeps one of equal lines, with their number', () => {
     const text = `${WORDS}\n${linesOf(50, () => 'waiting for the server to come up')}\nup`;
     expect(left(text, UNKNOWN, LOSSLESS)).toBe(
       `${WORDS}\nwaiting for the server to come up\n[… the same line 49 more times left out …]\nup`,
     );
   });
 
-  it('leaves the first and the last of lines that differ in numbers, at the default only of a command, and all that tell of a failure', () => {
+  it('keeps the first and the last of lines that differ in numbers, by default only of a command, and all lines about failures', () => {
     const rows = (word: string): string =>
       linesOf(90, (at) => `${word} ${at} took ${at * 7} units`);
     const kept = left(rows('step'), COMMAND, STRONG).split('\n');
@@ -170,7 +170,7 @@ describe('shortenedText', () => {
     expect(left(many, COMMAND, LOSSLESS)).toBe(many);
   });
 
-  it('takes percentages for progress only of a command, and only from its beginning or to its end', () => {
+  it('takes percentages for progress only of a command, and only from its start or to its end', () => {
     const shares = (from: number): string =>
       `${WORDS}\n${linesOf(30, (at) => `share of ${2_000 + at}: ${from + at} %`)}`;
     expect(left(shares(0), UNKNOWN, DEFAULT)).toBe(shares(0));
@@ -181,7 +181,7 @@ describe('shortenedText', () => {
     expect(left(counted.replaceAll('/40', '/90'), COMMAND, DEFAULT)).toContain('is 25/90');
   });
 
-  it('writes lists of like objects as tables that hold the same values', () => {
+  it('writes lists of similar objects as tables with the same values', () => {
     const list = Array.from({ length: 30 }, (_, id) => ({
       id,
       name: `name ${id}`,
@@ -199,12 +199,12 @@ describe('shortenedText', () => {
     ['a long number', '12345678901234567890'],
     ['a number with a zero at its end', '1.50'],
     ['an escape', '"\\u0041"'],
-  ])('leaves JSON alone of which %s would be written otherwise', (_, value) => {
+  ])('keeps JSON in which %s would be written differently', (_, value) => {
     const json = `[\n${linesOf(40, () => `  { "key": ${value} },`)}\n  { "key": ${value} }\n]`;
     expect(left(json, UNKNOWN, { ...LOSSLESS, likeLines: false })).toBe(json);
   });
 
-  it('leaves of a long build what failed first, its head and its tail', () => {
+  it('keeps of a long build the first failures, its head and its tail', () => {
     const step = (at: number): string =>
       `${'abcdefghij'.charAt(at % 10)} compiled ${'m'.repeat(at % 17)}`;
     const lines = Array.from({ length: 400 }, (_, at) => step(at));
@@ -232,7 +232,7 @@ describe('shortenedText', () => {
     ['gcc', 'gcc -Wall -Werror=NAME -c a.c -o a.o', 'b.c:41:9: error: expected ;'],
     ['rspec', '  raises an error when NAME', '  adds (FAILED - 1)'],
   ])(
-    'shows the failure that %s reports among many lines that only name one',
+    'shows the failure that %s reports among many lines that only mention one',
     (_, other, report) => {
       const names = (count: number): string =>
         linesOf(count, (at) => other.replace('NAME', 'abcdefghij'.charAt(at % 10).repeat(at % 17)));
@@ -243,7 +243,7 @@ describe('shortenedText', () => {
     },
   );
 
-  it('leaves what a program prints or a build tool lists', () => {
+  it('keeps the output of a program and the lists of a build tool', () => {
     const data = linesOf(
       300,
       (at) => `${'abcdefghij'.charAt(at % 10)} item ${'x'.repeat(at % 17)}`,
@@ -258,7 +258,7 @@ describe('shortenedText', () => {
     }
   });
 
-  it('leaves what a command shows of a folder or a package that is called as a tool is', () => {
+  it('keeps what a command shows of a folder or a package named like a tool', () => {
     const shown = linesOf(300, (at) => `${'abcdefghij'.charAt(at % 10)} ${'x'.repeat(at % 17)}`);
     const commands = ['git log --oneline cypress', 'npm view webpack versions', 'git ls-files tap'];
     for (const command of [...commands, 'cd make && git log']) {
@@ -286,7 +286,7 @@ describe('shortenedText', () => {
     expect(left(noisy.join('\n'), BUILD, DEFAULT)).toContain(`${step(319)}\n${noisy[320]}\n`);
   });
 
-  it('counts a line once that only looks like one of those that say what was left out', () => {
+  it('counts a line that only looks like a note about omitted lines as one line', () => {
     const step = (at: number): string =>
       at % 50 === 49
         ? '[… 999999999 lines like it left out …]'
@@ -305,7 +305,7 @@ describe('shortenedText', () => {
     expect(Number(rest)).toBeLessThan(900);
   });
 
-  it('quotes no codes of a terminal, which are left out of the result that shows the lines', () => {
+  it('quotes no terminal codes, which are removed from the result that shows the lines', () => {
     const text = linesOf(
       60,
       (at) => `\u001b[32m✓\u001b[0m case ${'abcdefghij'.charAt(at % 10)} ${at}`,
@@ -316,7 +316,7 @@ describe('shortenedText', () => {
     );
   });
 
-  it('quotes of each part of a run how that begins', () => {
+  it('quotes the start of each part of a run', () => {
     const text = linesOf(60, (at) =>
       at === 30 ? ' FAIL  src/b.test.ts > adds' : `case ${at} of many that ran`,
     );
@@ -329,7 +329,7 @@ describe('shortenedText', () => {
     ]);
   });
 
-  it('leaves of long lists the first of each folder or file, with how many more there are', () => {
+  it('keeps of long lists the first line of each folder or file, with the number of the others', () => {
     const text = linesOf(
       900,
       (at) => `src/${'abc'.charAt(Math.floor(at / 300))}.ts:${at}: const x${at} = y;`,
@@ -342,7 +342,7 @@ describe('shortenedText', () => {
     expect(left(text, COMMAND, settings)).toBe(text);
   });
 
-  it('writes the path of several lines once, and nothing else where nothing may be lost', () => {
+  it('writes the path of several lines once, and nothing else if nothing may be lost', () => {
     const matches = linesOf(40, (at) => `src/deep/folder/file.ts:${at}: match ${'x'.repeat(at)}`);
     expect(left(matches, SEARCH, LOSSLESS).replaceAll(/^ /gm, 'src/deep/folder/file.ts:')).toBe(
       `src/deep/folder/file.ts\n${matches}`,
@@ -354,7 +354,7 @@ describe('shortenedText', () => {
     expect(left(files, COMMAND, LOSSLESS)).toBe(files);
   });
 
-  it('takes names with numbers and times for what they are, and lines around matches as of their files', () => {
+  it('does not take names with numbers and times for matches, and keeps the lines around matches with their files', () => {
     const grouped = (text: string): string[] => left(text, SEARCH, LOSSLESS).split('\n');
     const dated = linesOf(30, (at) => `logs/2026-01-02-a.log:${at}:10:30:00 it ${'x'.repeat(at)}`);
     expect(grouped(dated).slice(0, 2)).toEqual(['logs/2026-01-02-a.log', ' 0:10:30:00 it ']);
@@ -366,13 +366,13 @@ describe('shortenedText', () => {
     expect(left(log, SEARCH, LOSSLESS)).toBe(log);
   });
 
-  it('counts files and folders only where lines have paths', () => {
+  it('counts files and folders only if lines have paths', () => {
     const settings = { level: 'default', likeLines: false } as const;
     const matches = linesOf(400, (at) => `${at}: match ${'x'.repeat(at % 7)}`);
     expect(left(matches, SEARCH, settings)).toMatch(/\n\[… 190 more lines left out …\]\n390: /);
   });
 
-  it('keeps what stands behind a long list: totals, that it was cut, and which file holds all of it', () => {
+  it('keeps what follows a long list: totals, that it was cut, and which file has all of it', () => {
     const settings = { level: 'default', likeLines: false } as const;
     const note =
       '\n[Output truncated: 400 of 490 lines]\n\n<note>\nThe full result is saved to /tmp/all.log\n</note>';
@@ -389,7 +389,7 @@ describe('shortenedText', () => {
     }
   });
 
-  it('takes base64 and minified code, and no ruler', () => {
+  it('removes base64 and minified code, and no ruler', () => {
     const base64 = HOSTILE_TEXTS['base64']?.(9_000) ?? '';
     expect(left(`data: ${base64} end`, UNKNOWN, DEFAULT)).toBe(
       `data: ${base64.slice(0, 48)}[… 8936 characters left out …]${base64.slice(-16)} end`,
@@ -400,7 +400,7 @@ describe('shortenedText', () => {
     expect(left('='.repeat(9_000), UNKNOWN, DEFAULT)).toBe('='.repeat(9_000));
   });
 
-  it('names the original by the id of its call, as far as it can be recalled', () => {
+  it('names the original by the id of its call, if it can be recalled', () => {
     const text = linesOf(60, () => 'the same again and again');
     const shrunk = shrinkText(text, [], COMMAND, LOSSLESS, '; recall("call-7") for the original]');
     expect(shrunk?.split('\n').at(-1)).toBe(
@@ -409,7 +409,7 @@ describe('shortenedText', () => {
     expect(shrinkText(text, [], COMMAND, LOSSLESS, ']')).toMatch(/: repeated lines\]$/);
   });
 
-  it('shows again what a command run again reports as failing, and refers to the rest as before', () => {
+  it('shows again what a repeated command reports as failing, and refers to the rest as before', () => {
     const rows = (from: number, count: number): string =>
       linesOf(
         count,
@@ -463,7 +463,7 @@ describe('shortenedText', () => {
   const anyCall = fc.constantFrom(COMMAND, BUILD, SEARCH, UNKNOWN);
   const anySettings = fc.record({ level: fc.constantFrom(...SHRINK_LEVELS) });
 
-  it('returns something shorter that it leaves alone from then on, or nothing', () => {
+  it('returns something shorter that it then keeps, or nothing', () => {
     fc.assert(
       fc.property(anyText, anyCall, anySettings, (text, call, settings) => {
         const shrunk = shrinkText(text, [], call, settings, ']');
@@ -476,7 +476,7 @@ describe('shortenedText', () => {
     );
   });
 
-  it('keeps, where it may lose nothing, every line but for codes and repetition', () => {
+  it('keeps every line in lossless mode, except for codes and repetition', () => {
     const line = fc.stringMatching(/^[a-z]{1,12}(?: [a-z0-9]{1,9}){0,5}$/);
     fc.assert(
       fc.property(fc.array(line, { minLength: 1, maxLength: 30 }), fc.nat(40), (lines, times) => {

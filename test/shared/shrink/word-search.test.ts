@@ -21,7 +21,7 @@ const PARTS = fc.constantFrom(
 );
 
 describe('searchFor', () => {
-  it('finds what a regular expression of the words finds, and nothing else', () => {
+  it('finds the same as a regular expression of the words', () => {
     const has = searchFor(WORDS);
     const expression = expressionFor(WORDS);
     fc.assert(
@@ -33,12 +33,12 @@ describe('searchFor', () => {
     );
   });
 
-  it('refuses words that its table cannot hold', () => {
+  it('refuses words that its table has no room for', () => {
     const words = Array.from({ length: 400 }, (_, at) => `${at}`.padEnd(200, 'abcdefghij'));
     expect(() => searchFor(words)('')).toThrow(RangeError);
   });
 
-  it('finds a word across the parts in which a long text is read', () => {
+  it('finds a word across the chunks in which a long text is read', () => {
     const has = searchFor(WORDS);
     for (let before = 8_185; before < 8_200; before += 1) {
       expect(has(`${'x'.repeat(before)}Seg fault`)).toBe(true);

@@ -1,5 +1,4 @@
-// The fold of a journal is what a naive one makes of it; and whatever a journal says, calls, results and reasoning come from
-// the entries that it is folded over.
+// Folding a journal gives the same as a naive fold; and whatever a journal says, calls, results and reasoning come from the entries that it is folded over.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -33,7 +32,7 @@ const histories = arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries:
 const strategies = fc.constantFrom('high-density', 'top-down-truncation');
 const limits = fc.constantFrom(1_500, 6_000, 200_000);
 
-/** What a session has noted of a history, and what it came to. */
+/** The journal of a session, and the history it ended with. */
 async function played(
   history: readonly IContent[],
   strategy: 'high-density' | 'top-down-truncation',
@@ -46,7 +45,7 @@ async function played(
   const session = await compactor.createSession({ edits: 'batched', minReclaimTokens: 50 });
   for (const [at, entries] of requestsOf(history).entries()) {
     session.history.addAll(entries);
-    // A history that cannot be made to fit stays as it is.
+    // A history that cannot be made to fit stays unchanged.
     await session.ensureCompressionBeforeSend(`request ${at}`).catch(() => undefined);
   }
   const records = [...readJournal(openState(session.snapshot()).journal)];
@@ -58,7 +57,7 @@ function fold(raw: readonly IContent[], records: readonly JournalRecord[]): Fold
 }
 
 describe('foldJournal', () => {
-  it('makes of the entries what the session and a naive fold made of them', async () => {
+  it('returns the same entries as the session and a naive fold', async () => {
     await fc.assert(
       fc.asyncProperty(histories, strategies, limits, async (history, strategy, limit) => {
         const { records, entries } = await played(history, strategy, limit);
@@ -71,7 +70,7 @@ describe('foldJournal', () => {
     );
   });
 
-  it('names a call as the session does that was answered before an earlier one of its answer', async () => {
+  it('names a call that was answered before an earlier one of its answer like the session', async () => {
     const ids = ['a', 'b', 'c'];
     const text = Array.from({ length: 40 }, (_, at) => `row ${at} of ${at * 37} rows`).join('\n');
     const history = [
@@ -90,7 +89,7 @@ describe('foldJournal', () => {
     expect(folded.entries).toEqual(entries);
   });
 
-  it('tells of lines that stand elsewhere in an earlier result how they begin, as the session did', async () => {
+  it('quotes the start of lines that stand elsewhere in an earlier result like the session', async () => {
     const rows = Array.from({ length: 60 }, (_, at) => `${at * 3}: row of ${at * 37} rows`);
     const history = [
       humanText('go'),
@@ -108,7 +107,7 @@ describe('foldJournal', () => {
     expect(folded.entries).toEqual(entries);
   });
 
-  it('takes nothing but summaries from a journal that somebody has forged', async () => {
+  it('takes only summaries from a forged journal', async () => {
     const forgery = fc.record({
       record: fc.nat(),
       row: fc.nat(),
@@ -143,7 +142,7 @@ describe('foldJournal', () => {
     );
   });
 
-  it('ends in front of a result that would be another one now', async () => {
+  it('stops in front of a result that would be different now', async () => {
     let seen = 0;
     let ended = 0;
     for (const history of fc.sample(histories, { numRuns: 60, seed: 3 })) {
@@ -161,7 +160,7 @@ describe('foldJournal', () => {
       const folded = fold(history, changed);
       const { followed, isWhole, entries } = folded;
       if (!isWhole) ended += 1;
-      // A result that a later record takes away is not made, and need not be.
+      // A result that a later record removes is not made, and need not be.
       if (isWhole) expect(entries).toEqual(fold(history, records).entries);
       else expect(followed.length).toBeGreaterThanOrEqual(made);
       expect(entries).toEqual(foldNaively(history, followed, toolCatalog));
@@ -171,7 +170,7 @@ describe('foldJournal', () => {
   });
 });
 
-/** A session without end: each time a summary of `size` characters takes the place of the former one and of what came since. */
+/** An endless session: each time, a summary of `size` characters replaces the former one and what came since. */
 function summarizedOver(times: number, size: number) {
   const journal = new Journal();
   const raw: IContent[] = [];
@@ -190,7 +189,7 @@ function summarizedOver(times: number, size: number) {
 }
 
 describe('Journal', () => {
-  it('keeps of summaries that were replaced the newest 32,768 characters', () => {
+  it('keeps the newest 32,768 characters of replaced summaries', () => {
     const { raw, list, texts, records } = summarizedOver(500, 1_000);
     const whole = texts.filter((text) => text.length > 1_000);
     const characters = whole.slice(0, -1).reduce((sum, text) => sum + text.length, 0);
@@ -200,9 +199,9 @@ describe('Journal', () => {
     expect(fold(raw, records)).toMatchObject({ isWhole: true, entries: list });
   });
 
-  it('goes on from before the first summary that is not kept where a later place is not known', () => {
+  it('continues from before the first summary that was not kept, if a later place is not known', () => {
     const { raw, records } = summarizedOver(60, 1_000);
-    // Entries that are as they were; the summaries of the first 28 times are not kept.
+    // Unchanged entries; the first 28 summaries are not kept.
     const foldUpTo = (known: number): Fold =>
       runSlices(foldJournal(raw, known, records, toolCatalog));
     expect(foldUpTo(2 * 40).followed).toHaveLength(40);
@@ -210,7 +209,7 @@ describe('Journal', () => {
     expect(foldUpTo(2 * 20)).toMatchObject({ isWhole: false, followed: [], entries: raw });
   });
 
-  it('ends where somebody has forged the number of blocks of a summary that is not kept', () => {
+  it('stops at a summary that was not kept if its number of blocks is forged', () => {
     const { raw, records } = summarizedOver(3, 10);
     for (const blocks of [-1, 1e9, 0.5, NaN]) {
       const forged = records.map((record): JournalRecord => {

@@ -1,4 +1,4 @@
-// Records come out of a journal as they went in, and broken bytes are told.
+// Records are read from a journal as they were written, and broken bytes are reported.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -101,7 +101,7 @@ function packed(list: readonly JournalRecord[]): JournalWriter['packed'] {
 }
 
 describe('readJournal', () => {
-  it('gives back the records that were written', () => {
+  it('returns the records that were written', () => {
     fc.assert(
       fc.property(records, (list) => {
         expect([...readJournal(packed(list))]).toEqual(list);
@@ -132,7 +132,7 @@ describe('readJournal', () => {
     );
   });
 
-  it('takes eight bytes for an edit', () => {
+  it('needs eight bytes for an edit', () => {
     const rows = Array.from({ length: 100 }, (_, at): JournalRecord => ({
       kind: 'rows',
       at: 100 * at,

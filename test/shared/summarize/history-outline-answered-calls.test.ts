@@ -4,7 +4,7 @@ import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { answeredCalls, outlineHistory } from '../../../src/shared/summarize/history-outline.js';
 import { runs, sightings } from '../../support/scale.js';
 
-/** Few ids, so that they stand for several calls, in any order. */
+/** Few ids, so that each is used by several calls, in any order. */
 const ID = fc.constantFrom('a', 'b');
 const BLOCK: fc.Arbitrary<ContentBlock> = fc.oneof(
   ID.map((id) => ({ type: 'tool_call' as const, id, name: 'run', parameters: {} })),
@@ -23,7 +23,7 @@ const ENTRY: fc.Arbitrary<IContent> = fc.record({
 });
 
 describe('answeredCalls', () => {
-  it('finds the call that pairing from the start finds', () => {
+  it('finds the same calls as pairing from the start', () => {
     let found = 0;
     fc.assert(
       fc.property(

@@ -1,4 +1,4 @@
-// What is known of a history without its payloads: who speaks, and which response answers which call.
+// What is known about a history without its payloads: speakers, and which response answers which call.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
 import { runs } from '../../support/scale.js';
 
-/** Tells pairs as `call@entry>entry`, open ones as `call@entry`, and what is not complete as `~entry`. */
+/** Describes pairs as `call@entry>entry`, open ones as `call@entry`, and incomplete ones as `~entry`. */
 function pairsOf(notation: string): string {
   const history = historyOf(notation);
   const { callEntries, responseEntries, partialEntries, partialCalls } =
@@ -40,7 +40,7 @@ describe('entryFlags', () => {
     ['h', ENTRY_FLAG.human],
     ['a', ENTRY_FLAG.ai],
     ['t:r1', ENTRY_FLAG.tool],
-  ])('of %s tell who speaks', (notation, flags) => {
+  ])('of %s contain the speaker', (notation, flags) => {
     expect(historyOf(notation).map(entryFlags)).toEqual([flags]);
   });
 
@@ -53,7 +53,7 @@ describe('entryFlags', () => {
     ],
     [{ isSummary: false, synthetic: false }, ENTRY_FLAG.human],
     [{ reason: 'none of these' }, ENTRY_FLAG.human],
-  ])('tell what %o marks', (metadata, flags) => {
+  ])('contain the marks of %o', (metadata, flags) => {
     expect(entryFlags(humanText('hello', metadata))).toBe(flags);
   });
 });
@@ -63,16 +63,20 @@ describe('outlineHistory', () => {
     ['a call and its response', 'h a:r1 t:r1 a', 'r1@1>2'],
     ['parallel calls, answered apart', 'a:r1,w2 t:w2 t:r1', 'r1@0>2 w2@0>1'],
     ['an open call', 'a:r1,w2 t:r1', 'r1@0>1 w2@0'],
-    ['a response that is not complete', 'a:r1 t:r1?', 'r1@0~1'],
-    ['a response that completes one', 'a:r1 t:r1? t:r1? t:r1', 'r1@0>3~1~2'],
-    ['what is not complete after it, with nothing', 'a:r1 t:r1 t:r1?', 'r1@0>1'],
+    ['an incomplete response', 'a:r1 t:r1?', 'r1@0~1'],
+    [
+      'an incomplete response with the one that completes it',
+      'a:r1 t:r1? t:r1? t:r1',
+      'r1@0>3~1~2',
+    ],
+    ['an incomplete response after a complete one with nothing', 'a:r1 t:r1 t:r1?', 'r1@0>1'],
     ['a response without a call', 't:r1 a:r1', 'r1@1'],
     ['one id used again', 'a:r1 t:r1 a:r1 t:r1', 'r1@0>1 r1@2>3'],
     ['one id open twice: the nearest is answered', 'a:r1 a:r1 t:r1', 'r1@0 r1@1>2'],
     ['one id open twice: the nearest goes on', 'a:r1 a:r1 t:r1? t:r1', 'r1@0 r1@1>3~2'],
     ['a second response', 'a:r1 t:r1 t:r1', 'r1@0>1'],
-    ['blocks where they do not belong', 'h:r1 t:r1 a:>r1', ''],
-    ['nothing of nothing', '', ''],
+    ['misplaced blocks', 'h:r1 t:r1 a:>r1', ''],
+    ['nothing in an empty history', '', ''],
   ])('pairs %s', (_, notation, pairs) => {
     expect(pairsOf(notation)).toBe(pairs);
   });

@@ -1,11 +1,11 @@
-// What a planned compression leaves of a history that holds payloads.
+// The result of a planned compression in a history with payloads.
 
 import { describe, expect, it } from 'vitest';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import { carryOutCompression } from '../../../src/shared/summarize/plan-compression.js';
 
 describe('carryOutCompression', () => {
-  it('takes the media of a result away with it', () => {
+  it('removes the media of a result with it', () => {
     const [first, second] = ['c1', 'c2'].map((id) => ({
       ...toolResponse(id, 'shot', 'a page\n[image]'),
       mediaTokens: 1_600,

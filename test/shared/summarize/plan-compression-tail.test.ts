@@ -1,4 +1,4 @@
-// Where the tail begins that a compression leaves alone.
+// Where the tail starts that a compression keeps.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ describe('findTailStart', () => {
   it.each([
     ['valid', arbitraryHistory()],
     ['broken', arbitraryBrokenHistory()],
-  ])('splits no pair and moves no further than that takes, on %s histories', (_, histories) => {
+  ])('splits no pair and moves no further than necessary, on %s histories', (_, histories) => {
     const shares = arbitraryRatio();
     fc.assert(
       fc.property(histories, shares, (history, share) => {

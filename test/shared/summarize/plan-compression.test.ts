@@ -1,4 +1,4 @@
-// What a compression is planned to do, from an outline and counts alone.
+// The plan of a compression, made from an outline and counts alone.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ import { historyOf } from '../../support/notation.js';
 import { runs } from '../../support/scale.js';
 import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
-/** A history whose last fifth, at least one entry, is left alone. */
+/** A history whose last fifth, at least one entry, is kept. */
 function planOf(notation: string): {
   readonly outline: HistoryOutline;
   readonly tailStart: number;
@@ -40,7 +40,7 @@ describe('a compression by high-density', () => {
   it.each([
     ['nothing when summaries reach the target', 50, []],
     ['the oldest calls with their responses when they do not', 49, [1, 2]],
-    ['nothing of the tail, nor what was asked last', 0, [1, 2, 3]],
+    ['nothing of the tail, and not the last question', 0, [1, 2, 3]],
   ])('drops %s', (_, targetTokens, drops) => {
     const tokens = Uint16Array.of(10, 10, 10, 10, 10);
     const plan = planOf('h a:r1 t:r1 a a');
@@ -51,7 +51,7 @@ describe('a compression by high-density', () => {
     ['valid', arbitraryHistory()],
     ['broken', arbitraryBrokenHistory()],
   ])(
-    'plans from a copy of the outline what the strategy does, on %s histories',
+    'plans from a copy of the outline the same as the strategy does, on %s histories',
     async (_, histories) => {
       await fc.assert(
         fc.asyncProperty(histories, arbitraryRatio(0, 3), async (history, share) => {

@@ -1,4 +1,4 @@
-// What stands in place of a tool's payload: one short line that says what the tool did.
+// The summary in place of a tool's payload: one short line about what the tool did.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ function orphanSummary(result: unknown, error?: string): string {
 const LINES_245 = Array.from({ length: 245 }, () => 'line').join('\n');
 
 describe('summarizeToolResponse', () => {
-  it('says what the specification shows', () => {
+  it('matches the examples of the specification', () => {
     const call = toolCall('c1', 'read_file', { file_path: 'src/index.ts' });
     const response = toolResponse('c1', 'read_file', LINES_245);
     expect(summarizeToolResponse(response, call)).toBe(
@@ -53,8 +53,8 @@ describe('summarizeToolResponse', () => {
     ['no long text', { content: 'x'.repeat(121), q: 'me' }, '[tool: me — success, 1 line]'],
     ['no empty path', { path: '', q: 'me' }, '[tool: me — success, 1 line]'],
     ['no blank path', { path: ' \n ', q: 'me' }, '[tool: me — success, 1 line]'],
-    ['no path that is no text', { path: 7, q: 'me' }, '[tool: me — success, 1 line]'],
-    ['nothing when all is blank', { path: '\n', q: '\t' }, '[tool — success, 1 line]'],
+    ['no path that is not a string', { path: 7, q: 'me' }, '[tool: me — success, 1 line]'],
+    ['nothing if all is blank', { path: '\n', q: '\t' }, '[tool — success, 1 line]'],
     ['nothing without parameters', null, '[tool — success, 1 line]'],
     ['nothing of a text', 'a.ts', '[tool — success, 1 line]'],
   ])('names %s of the call', (_, parameters, summary) => {
@@ -64,44 +64,56 @@ describe('summarizeToolResponse', () => {
   it.each([
     ['lines of a text', 'a\nb', '[tool — success, 2 lines]'],
     [
-      'the size that a result had before it was shortened',
+      'the size of a result before it was shortened',
       'a\n[Shortened from 4711 characters: repeated lines]',
       '[tool — success, 4711 chars]',
     ],
     ['lines of an output', { output: 'a\nb\nc' }, '[tool — success, 3 lines]'],
     ['characters of anything else', { a: 1 }, '[tool — success, 7 chars]'],
     ['no success of a command that failed', 'Exit code: 1\na\nb', '[tool — error, 3 lines]'],
-    ['nor if its last line says so', 'a\n[exited with status 2]\n', '[tool — error, 3 lines]'],
-    ['nor if its fields do', '{"output":"a","exit_code":1}', '[tool — error, 1 line]'],
     [
-      'nor if one of several answers does',
+      'no success if its last line states a failure',
+      'a\n[exited with status 2]\n',
+      '[tool — error, 3 lines]',
+    ],
+    [
+      'no success if its fields state a failure',
+      '{"output":"a","exit_code":1}',
+      '[tool — error, 1 line]',
+    ],
+    [
+      'no success if one of several answers states a failure',
       '[{"query":"a","result":"x","success":true},{"query":"b","result":"","success":false}]',
       '[tool — error, 1 line]',
     ],
     [
-      'success of a list that tells of failures',
+      'success of a list about failures',
       '[{"name":"a","success":false},{"name":"b","success":true}]',
       '[tool — success, 1 line]',
     ],
-    ['what a file says about one', 'a\nexit code: 1\nb', '[tool — success, 3 lines]'],
+    [
+      'success of a file that mentions a failure',
+      'a\nexit code: 1\nb',
+      '[tool — success, 3 lines]',
+    ],
     ['no size of a number', 42, '[tool — success]'],
-    ['no size of nothing', null, '[tool — success]'],
-    ['no size of what was pruned', PRUNED_POINTER, '[tool — success]'],
-  ])('tells %s', (_, result, summary) => {
+    ['no size of null', null, '[tool — success]'],
+    ['no size of a pruned result', PRUNED_POINTER, '[tool — success]'],
+  ])('states %s', (_, result, summary) => {
     expect(summaryOf({}, result)).toBe(summary);
   });
 
-  it('tells of an error', () => {
+  it('states an error', () => {
     expect(summaryOf({ path: 'a.ts' }, '', 'no such file')).toBe('[tool: a.ts — error, 1 line]');
   });
 
   it.each([
     ['lines of a text', 'a\nb', '[tool: 2 lines — success]'],
-    ['the path in it', { path: 'a.ts', output: 'x' }, '[tool: a.ts — success]'],
+    ['its path', { path: 'a.ts', output: 'x' }, '[tool: a.ts — success]'],
     ['characters of its output', { output: 'x'.repeat(128) }, '[tool: 128 chars — success]'],
     ['nothing of a number', 42, '[tool — success]'],
-    ['nothing of what was pruned', PRUNED_POINTER, '[tool — success]'],
-  ])('without a call, tells %s', (_, result, summary) => {
+    ['nothing of a pruned result', PRUNED_POINTER, '[tool — success]'],
+  ])('without a call, states %s', (_, result, summary) => {
     expect(orphanSummary(result)).toBe(summary);
   });
 
@@ -123,7 +135,7 @@ describe('summarizeToolResponse', () => {
         `Command: x\nDirectory: (root)\nOutput: at 3\nError: (none)\nExit Code: ${code}\nSignal: (none)`,
     ],
   ])(
-    'tells how a command came out from the lines that %s writes around its output',
+    'states the outcome of a command from the lines that %s writes around its output',
     (_, resultOf) => {
       expect(
         [0, 3].map((code) => /success|error/.exec(summaryOf({}, resultOf(code)))?.[0]),
@@ -131,7 +143,7 @@ describe('summarizeToolResponse', () => {
     },
   );
 
-  it('leaves a summary as it is, also when the outcome cannot be told from it', () => {
+  it('keeps a summary, even if it does not show the outcome', () => {
     const summary = '[tool: a.ts — success, 245 lines]';
     expect(summaryOf({ path: 'b.ts' }, summary, 'failed')).toBe(summary);
     expect(orphanSummary(summary)).toBe(summary);
@@ -142,11 +154,11 @@ describe('summarizeToolResponse', () => {
     ['of several lines', '[tool: a\nb — success, 245 lines]'],
     ['with control characters', '[tool: a\u0007 — success]'],
     ['that is longer', `[tool: ${'x'.repeat(200)} — success]`],
-  ])('takes what looks like a summary %s for a result', (_, result) => {
+  ])('summarizes what looks like a summary %s', (_, result) => {
     expect(summaryOf({ path: 'b.ts' }, result)).toMatch(/^\[tool: b\.ts — success, \d lines?\]$/);
   });
 
-  it('cuts a long name, a long path and what surrounds an emoji at whole characters', () => {
+  it('cuts a long name, a long path and text around an emoji at whole characters', () => {
     const name = 'n'.repeat(500);
     const summary = summarizeToolResponse(
       toolResponse('c1', name, 'x'),
@@ -156,7 +168,7 @@ describe('summarizeToolResponse', () => {
     expect(summary).toHaveLength(199);
   });
 
-  it('keeps no half of a character that stands where it stops looking', () => {
+  it('keeps no half of a character at the end of what it reads', () => {
     const path = `${'\n'.repeat(398)}a😀`;
     expect(summaryOf({ path }, 'x')).toBe('[tool: a — success, 1 line]');
   });
@@ -203,7 +215,7 @@ describe('summarizeToolResponse', () => {
       );
     });
 
-    it('can be said later, from copies of digests', () => {
+    it('can be made later, from copies of digests', () => {
       fc.assert(
         fc.property(cases, ([block, values, form]) => {
           const digest = structuredClone(digestResponse(block));
@@ -216,7 +228,7 @@ describe('summarizeToolResponse', () => {
       );
     });
 
-    it('is the summary of itself', () => {
+    it('is its own summary', () => {
       fc.assert(
         fc.property(cases, forms, ([block, values, form], later) => {
           const result = summarize([block, values, form]);
@@ -238,8 +250,8 @@ describe('digestResponse', () => {
     ['a file', { path: 'a.ts' }, { amount: 15, unit: 'char' }, 'a.ts'],
     ['anything else', { a: 1 }, { amount: 7, unit: 'char' }, undefined],
     ['a number', 42, undefined, undefined],
-    ['what was pruned', PRUNED_POINTER, undefined, undefined],
-  ])('tells size and key of %s', (_, result, size, ownKey) => {
+    ['a pruned result', PRUNED_POINTER, undefined, undefined],
+  ])('has size and key of %s', (_, result, size, ownKey) => {
     expect(digestOf(result)).toEqual({
       isSummary: false,
       tool: 'tool',
@@ -249,7 +261,7 @@ describe('digestResponse', () => {
     });
   });
 
-  it('tells of an excerpt what the result was, not what it is', () => {
+  it('has the outcome of an excerpted result, but not the size of the excerpt', () => {
     const passed = digestResponse(
       toolResponse('c', 'run', '[x]\nIt named: a.ts\nIt ended with: ok'),
     );
@@ -258,23 +270,23 @@ describe('digestResponse', () => {
     expect(failed).toMatchObject({ isFailed: true, size: undefined });
   });
 
-  it('says of no pointer how the call came out, which nobody knows', () => {
+  it('has no outcome for a pointer', () => {
     expect(digestOf(REMOVED_POINTER)).toEqual({ isSummary: true, line: REMOVED_POINTER });
   });
 
-  it('tells what failed', () => {
+  it('marks failures', () => {
     expect(digestOf('', 'no such file')).toMatchObject({ isFailed: true });
     expect(digestOf('', '')).toMatchObject({ isFailed: false });
     expect(digestOf({ output: 'x', exit_code: 1 })).toMatchObject({ isFailed: true });
     expect(digestOf('3 failed, 144 passed')).toMatchObject({ isFailed: false });
   });
 
-  it('keeps the line of what is a summary already', () => {
+  it('keeps the line of an existing summary', () => {
     const line = '[tool: a.ts — success, 245 lines]';
     expect(digestOf(line)).toEqual({ isSummary: true, line });
   });
 
-  it('is small whatever the payload is', () => {
+  it('is small whatever the payload', () => {
     const huge = 'x'.repeat(100_000);
     for (const result of [huge, { output: huge }, { path: huge }, [huge]]) {
       const digest = digestResponse(toolResponse('c1', huge, result));

@@ -1,4 +1,4 @@
-// Which entries leave when summaries do not save enough.
+// Which entries are removed when summaries do not save enough.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ import { historyOf } from '../../support/notation.js';
 import { runs } from '../../support/scale.js';
 import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
-/** What is chosen from, and what the naive choice reads instead of the outline. */
+/** The input, and what the naive choice reads instead of the outline. */
 interface Case extends Truncatable {
   readonly history: readonly IContent[];
   readonly tokens: readonly number[];
@@ -36,7 +36,7 @@ function dropsOf(notation: string, targetTokens: number): string {
 
 const total = (tokens: readonly number[]): number => tokens.reduce((sum, count) => sum + count, 0);
 
-/** Drops by the rules as they are written, summing everything again after each drop. */
+/** Drops by the written rules, with a new sum after each drop. */
 function dropNaively(input: Case, targetTokens: number): readonly number[] {
   const { history, tokens, tailStart } = input;
   const pairs = pairNaively(history);
@@ -100,7 +100,7 @@ const CASES = fc
   });
 
 describe('chooseDrops', () => {
-  it('drops the instructions that a history opens with last of all', () => {
+  it('drops the instructions at the start of a history last', () => {
     const system = { ...humanText('system'), metadata: { synthetic: true } };
     const history = [system, ...historyOf('h:1 a h:2 a h:3')];
     expect(chooseDrops(truncatable(history), 30)).toEqual([1, 2, 4]);
@@ -108,14 +108,14 @@ describe('chooseDrops', () => {
     expect(chooseDrops(truncatable(history), 10)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('drops as late what stands for all that was said before', () => {
+  it('drops a summary of everything before as late', () => {
     const summary = { ...humanText('what was'), metadata: { synthetic: true, isSummary: true } };
     const history = [summary, ...historyOf('h:1 a h:2 a h:3')];
     expect(chooseDrops(truncatable(history), 20)).toEqual([1, 2, 3, 4]);
   });
 
   it.each([
-    ['nothing when all fits', 'h a h a', 40, ''],
+    ['nothing if everything fits', 'h a h a', 40, ''],
     ['nothing of an empty history', '', 0, ''],
     ['the oldest ai entries', 'h a h a h a h', 50, '1 3'],
     ['a call with its response', 'h a:r1 t:r1 a h', 40, '1 2'],
@@ -125,7 +125,7 @@ describe('chooseDrops', () => {
     ['human entries last', 'h:1 a h:2 a h:3 a', 20, '0 1 2 3'],
     ['all but the newest human entry', 'h:1 h:2 a a', 0, '0 2'],
     ['no call that is still open', 'h a:r1 a h', 0, '0 2'],
-    ['no pair that shares an entry with one', 'h a:r1,w2 t:r1 a h', 0, '0 3'],
+    ['no pair that shares an entry with an open call', 'h a:r1,w2 t:r1 a h', 0, '0 3'],
     ['no entry of the tail, nor what it answers', 'h a h a:r1 t:r1', 0, '0 1'],
     ['all but what the tail answers', 'h:1 a h:2 a:r1 h:3 t:r1', 0, '0 1'],
     ['all in front of a tail that begins with the user', 'h:1 a h:2 a h:3', 0, '0 1 2 3'],
@@ -133,7 +133,7 @@ describe('chooseDrops', () => {
     expect(dropsOf(notation, targetTokens)).toBe(drops);
   });
 
-  it('keeps what was asked last also when a summary came after it', () => {
+  it('keeps the last question even if a summary came after it', () => {
     const [first, asked, summary, ...rest] = historyOf('h:1 h:2 h:3 a a');
     if (first === undefined || asked === undefined || summary === undefined) throw new Error();
     const history = [first, asked, { ...summary, metadata: { isSummary: true } }, ...rest];
@@ -143,7 +143,7 @@ describe('chooseDrops', () => {
     expect(findViolations(kept, history)).toEqual([]);
   });
 
-  it('chooses what dropping one by one and summing again chooses', () => {
+  it('chooses the same as dropping one by one with a new sum each time', () => {
     fc.assert(
       fc.property(CASES, ({ input, targetTokens }) => {
         expect(chooseDrops(input, targetTokens)).toEqual(dropNaively(input, targetTokens));
@@ -170,7 +170,7 @@ describe('chooseOldest', () => {
     return chooseOldest(outline, tokens, targetTokens).join(' ');
   };
 
-  it('keeps what was asked before a blank message, which asks nothing', () => {
+  it('keeps the question before a blank message, which asks nothing', () => {
     const [answered, again] = [historyOf('a a'), historyOf('a a a')];
     const history = [humanText('Build it.'), ...answered, humanText(' \n'), ...again];
     const { outline, tokens } = truncatable(history);
@@ -188,15 +188,15 @@ describe('chooseOldest', () => {
     expect(oldest(historyOf('h a:r1 h t:r1 h a h'), 65)).toBe('0 1 3');
   });
 
-  it('drops nothing when all fits, whatever the history begins with', () => {
+  it('drops nothing if everything fits, whatever the history starts with', () => {
     expect(oldest(historyOf('a h a'), 30)).toBe('');
   });
 
-  it('drops no more than it takes where no human entry is', () => {
+  it('drops no more than necessary without a human entry', () => {
     expect(oldest(historyOf('a a:r1 t:r1 a'), 35)).toBe('0');
   });
 
-  it('keeps the newest summary where nothing else was asked', () => {
+  it('keeps the newest summary if there is no question', () => {
     const history = historyOf('h:1 a h:2 a a').map((entry): IContent =>
       entry.speaker === 'human' ? { ...entry, metadata: { isSummary: true } } : entry,
     );

@@ -1,4 +1,4 @@
-// What is shortened and what leaves, in which order, when a history has to fit the context window.
+// What is shortened and what is removed, in which order, to fit a history to the context window.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -17,14 +17,14 @@ import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 const total = (tokens: readonly number[]): number => tokens.reduce((sum, count) => sum + count, 0);
 
-/** What is chosen from, and what the naive choice reads instead of the outline. */
+/** The input, and what the naive choice reads instead of the outline. */
 interface Case extends Fittable {
   readonly history: readonly IContent[];
   readonly tokens: readonly number[];
   readonly summarizedTokens: readonly number[];
 }
 
-/** Entries weigh 10 tokens each unless told otherwise, and those with summarized results 4. */
+/** Entries weigh 10 tokens by default, and 4 with summarized results. */
 function fittable(history: readonly IContent[], weights: readonly number[] = []): Case {
   const { outline, callOf } = outlineHistory(history);
   const tokens = history.map((_, at) => weights[at] ?? 10);
@@ -52,7 +52,7 @@ function fitOf(input: Fittable, limitTokens: number): string {
 const isAsked = ({ speaker, metadata }: IContent): boolean =>
   speaker === 'human' && metadata?.isSummary !== true;
 
-/** For each entry, those that a call and its responses tie to it, itself included; and the open calls. */
+/** For each entry, all entries that its calls and responses tie together, including itself; and the open calls. */
 function naiveTies(history: readonly IContent[]): {
   readonly ties: readonly ReadonlySet<number>[];
   readonly open: readonly number[];
@@ -75,25 +75,25 @@ function closure(
   links: (entry: number) => Iterable<number>,
 ): ReadonlySet<number> {
   const reached = new Set(start);
-  // A set that grows is walked to its new end.
+  // The set grows during the loop.
   for (const entry of reached) for (const next of links(entry)) reached.add(next);
   return reached;
 }
 
-/** What was asked last, or told by a summary where nothing was. */
+/** The last question, or the newest summary if there is none. */
 function naiveAsked(history: readonly IContent[]): number {
   const asked = history.findLastIndex(isAsked);
   return asked === -1 ? history.findLastIndex(({ speaker }) => speaker === 'human') : asked;
 }
 
-/** The entries that nothing may take away. */
+/** The entries that may not be removed. */
 function naivePinned(history: readonly IContent[]): ReadonlySet<number> {
   const { ties, open } = naiveTies(history);
   const asked = naiveAsked(history);
   return closure(asked === -1 ? open : [...open, asked], (entry) => ties[entry] ?? []);
 }
 
-/** Fits by the rules as they are written, looking at everything again after each step. */
+/** Fits by the written rules, with everything computed again after each step. */
 function fitNaively({ history, tokens, summarizedTokens }: Case, limit: number): WindowFit {
   const now = [...tokens];
   const summarized = new Set<number>();
@@ -181,7 +181,7 @@ const CASES = fc
 const TWO_TURNS = 'h:1 a:r1 t:r1 a:r2 t:r2 h:2 a:r3 t:r3 a:r4 t:r4';
 
 describe('fitToWindow', () => {
-  it('does nothing when all fits exactly', () => {
+  it('does nothing when everything fits exactly', () => {
     const input = fittable(historyOf(TWO_TURNS));
     expect(fitToWindow(input, 100)).toEqual({ summarized: [], dropped: [], tokens: 100 });
   });
@@ -190,16 +190,16 @@ describe('fitToWindow', () => {
     it.each([
       ['the largest alone when that is enough', 74, '~4'],
       ['then the next largest', 73, '~2 ~4'],
-      ['one that no request has contained only if the others are not enough', 62, '~2 ~4 ~7'],
-      ['it then by its size', 61, '~4 ~9'],
-      ['of two as large the older one', 57, '~2 ~4 ~9'],
+      ['an unsent one only if the others are not enough', 62, '~2 ~4 ~7'],
+      ['unsent ones by their size', 61, '~4 ~9'],
+      ['of two equally large ones the older', 57, '~2 ~4 ~9'],
       ['all of them', 46, '~2 ~4 ~7 ~9'],
     ])('summarizes %s', (_, limitTokens, fit) => {
       const input = fittable(historyOf(TWO_TURNS), [5, 5, 10, 5, 30, 5, 5, 10, 5, 20]);
       expect(fitOf(input, limitTokens)).toBe(fit);
     });
 
-    it('passes over those that a summary would not make smaller', () => {
+    it('skips results that a summary would not make smaller', () => {
       const input = fittable(historyOf('h a:r1 t:r1 a:r2 t:r2 h'), [10, 10, 4, 10, 30, 10]);
       expect(fitOf({ ...input, summarizedTokens: [10, 10, 9, 10, 4, 10] }, 48)).toBe('~4');
       expect(fitOf({ ...input, summarizedTokens: [10, 10, 9, 10, 4, 10] }, 47)).toBe(
@@ -210,10 +210,10 @@ describe('fitToWindow', () => {
 
   describe('then, whole turns', () => {
     it.each([
-      ['the oldest one with all that belongs to it', 46, '~7 ~9 -0 -1 -2 -3 -4'],
+      ['the oldest one with everything that belongs to it', 46, '~7 ~9 -0 -1 -2 -3 -4'],
       ['no part of the present turn while that is enough', 38, '~7 ~9 -0 -1 -2 -3 -4'],
       ['then the oldest calls of the present turn', 24, '~9 -0 -1 -2 -3 -4 -6 -7'],
-      ['all but what was asked last', 0, '-0 -1 -2 -3 -4 -6 -7 -8 -9'],
+      ['everything but the last question', 0, '-0 -1 -2 -3 -4 -6 -7 -8 -9'],
     ])('drops %s', (_, limitTokens, fit) => {
       expect(fitOf(fittable(historyOf(TWO_TURNS)), limitTokens)).toBe(fit);
     });
@@ -224,16 +224,16 @@ describe('fitToWindow', () => {
       expect(fitOf(input, 59)).toBe('-0 -1 -2 -3');
     });
 
-    it('takes turns that a call spans as one', () => {
+    it('treats turns that a call spans as one', () => {
       expect(fitOf(fittable(historyOf('h:1 a:r1 h:2 t:r1 a h:3')), 40)).toBe('-0 -1 -2 -3 -4');
     });
 
-    it('drops what stands before the first human entry piece by piece', () => {
+    it('drops entries before the first human entry piece by piece', () => {
       expect(fitOf(fittable(historyOf('a:r1 t:r1 a h:1 a h:2')), 50)).toBe('-0 -1');
       expect(fitOf(fittable(historyOf('a:one a:two h:1 a h:2')), 40)).toBe('-0');
     });
 
-    it('drops a summary behind what was asked last alone, as it begins no turn', () => {
+    it('drops a summary behind the last question on its own, because it starts no turn', () => {
       const history = historyOf('h:asked h:summary a:r1 t:r1 a').map((entry, at): IContent =>
         at === 1 ? { ...entry, metadata: { isSummary: true } } : entry,
       );
@@ -241,7 +241,7 @@ describe('fitToWindow', () => {
       expect(fitOf(fittable(history), 33)).toBe('-1 -2 -3');
     });
 
-    it('drops the instructions that a history opens with last', () => {
+    it('drops the instructions at the start of a history last', () => {
       const history = historyOf('h:rules h:1 a h:2 a').map((entry, at): IContent =>
         at === 0 ? { ...entry, metadata: { synthetic: true } } : entry,
       );
@@ -251,14 +251,14 @@ describe('fitToWindow', () => {
   });
 
   describe('what stays', () => {
-    it('is what was asked last, also when a summary came after it', () => {
+    it('is the last question, even if a summary came after it', () => {
       const history = historyOf('h:1 a h:asked a h:summary a').map((entry, at): IContent =>
         at === 4 ? { ...entry, metadata: { isSummary: true } } : entry,
       );
       expect(fitOf(fittable(history), 0)).toBe('-0 -1 -3 -4 -5');
     });
 
-    it('is the newest summary where nothing was asked', () => {
+    it('is the newest summary if there is no question', () => {
       const history = historyOf('h:1 a h:2 a').map((entry): IContent =>
         entry.speaker === 'human' ? { ...entry, metadata: { isSummary: true } } : entry,
       );
@@ -266,10 +266,10 @@ describe('fitToWindow', () => {
     });
 
     it.each([
-      ['an open call, while the rest of its turn goes', 'h:1 a:r1 t:r1 a:r2', '-1 -2'],
+      ['an open call, while the rest of its turn is removed', 'h:1 a:r1 t:r1 a:r2', '-1 -2'],
       ['an open call of an older turn', 'h:1 a:r1 a h:2 a', '-0 -2 -4'],
-      ['what is answered beside an open call', 'h a:r1,r2 t:r1 a:r3 t:r3', '~2 -3 -4'],
-      ['what an open call has answered so far', 'h a:r1 t:r1 a:r2 t:r2?', '-1 -2'],
+      ['the result beside an open call', 'h a:r1,r2 t:r1 a:r3 t:r3', '~2 -3 -4'],
+      ['the partial response of an open call', 'h a:r1 t:r1 a:r2 t:r2?', '-1 -2'],
     ])('is %s', (_, notation, fit) => {
       expect(fitOf(fittable(historyOf(notation)), 0)).toBe(fit);
     });
@@ -282,7 +282,7 @@ describe('fitToWindow', () => {
     });
   });
 
-  it('chooses what going by the rules step by step chooses', () => {
+  it('chooses the same as applying the rules step by step', () => {
     fc.assert(
       fc.property(CASES, ({ input, limitTokens }) => {
         expect(fitToWindow(input, limitTokens)).toEqual(fitNaively(input, limitTokens));
@@ -291,7 +291,7 @@ describe('fitToWindow', () => {
     );
   });
 
-  it('ends under the limit, or with nothing left that may go', () => {
+  it('ends below the limit, or with nothing left that may be removed', () => {
     fc.assert(
       fc.property(CASES, ({ input, limitTokens }) => {
         const { summarized, dropped, tokens } = fitToWindow(input, limitTokens);

@@ -1,4 +1,4 @@
-// The memo of words: that it tells nothing but what it was told of the very bytes, however many come, and forgets.
+// The memo of words: it returns only counts of the very same bytes, however many are added, and forgets.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -6,11 +6,11 @@ import { WordMemo } from '../../../src/shared/tokens/byte-pair-counter.js';
 import { runs } from '../../support/scale.js';
 
 const word = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((bytes) => Buffer.from(bytes));
-/** Few hashes, so that words take each other's place. */
+/** Few hashes, so that words replace each other. */
 const hash = fc.integer({ min: 0, max: 3 }).map((place) => place << 8);
 
 describe('WordMemo', () => {
-  test('gives the count that was remembered of the same bytes, or 0', () => {
+  test('returns the remembered count of the same bytes, or 0', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(word, hash, fc.integer({ min: 1, max: 99 }))), (told) => {
         const memo = new WordMemo();
@@ -28,7 +28,7 @@ describe('WordMemo', () => {
     );
   });
 
-  test('forgets all once its bytes are used up, and goes on', () => {
+  test('forgets everything once its bytes are used up, and goes on', () => {
     const memo = new WordMemo();
     const first = Buffer.from('first');
     memo.remember(0, first, 0, first.length, 3);

@@ -1,4 +1,4 @@
-// Exact counts of text: against tiktoken, on recordings and on texts that counters trip over, of any length.
+// Exact counts of text: compared with tiktoken, on recordings and on texts that are hard to count, of any length.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const arranged = arrangeTokens(tokens);
 const counter = new BytePairCounter(arranged);
 const { count } = counter;
 
-/** Units that are counted at a time, where no word is longer. */
+/** Units counted at a time, unless a word is longer. */
 const CHUNK = 4096;
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 const recordings = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
@@ -54,7 +54,7 @@ describe('BytePairCounter', () => {
     }
   });
 
-  test('counts the same again, from its memo or anew', () => {
+  test('counts the same on repetition, from its memo or anew', () => {
     fc.assert(
       fc.property(fc.array(arbitraryText(20), { maxLength: 9 }), (texts) => {
         const own = new BytePairCounter(arranged);
@@ -66,8 +66,8 @@ describe('BytePairCounter', () => {
     );
   });
 
-  test('counts every token as one, as its text is one word', () => {
-    // Not the bytes that are no text, nor tokens that no text is split into.
+  test('counts every token as one if its text is one word', () => {
+    // Except for bytes that are not text, and tokens that no text is split into.
     let ones = 0;
     for (let rank = 256; rank < tokens.length; rank += 97) {
       const text = tokens[rank];
@@ -85,7 +85,7 @@ describe('BytePairCounter', () => {
     }
   });
 
-  test('merges the pair of the lowest rank first, and of equal ones the leftmost', () => {
+  test('merges the pair with the lowest rank first, and the leftmost of equal ones', () => {
     const own = new BytePairCounter(arrangeTokens(['a', 'b', 'c', 'bc', 'ab', 'aa', 'aaa']));
     expect(own.count('abc')).toBe(2);
     expect(own.count('ab')).toBe(1);
@@ -94,7 +94,7 @@ describe('BytePairCounter', () => {
     expect(counts).toEqual([1, 1, 1, 2, 2, 3]);
   });
 
-  test('counts UTF-8 between other bytes as the text that it is, whatever its length', () => {
+  test('counts UTF-8 between other bytes as its text, whatever its length', () => {
     const { countBytes } = new BytePairCounter(arranged);
     const parts = fc.constantFrom(
       'word ',
@@ -120,7 +120,7 @@ describe('BytePairCounter', () => {
     );
   });
 
-  test('lets others have a turn within a long text and within a long word, and count meanwhile', () => {
+  test('yields within a long text and within a long word, and counts other texts meanwhile', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('word ', 'x', '漢', ' ', '今天天气很好，', '="'),

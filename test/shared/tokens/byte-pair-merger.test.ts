@@ -1,4 +1,4 @@
-// Byte pair merging: against the plain algorithm, with encodings and windows so small that windows often disagree.
+// Byte pair merging, compared with the plain algorithm, with encodings and windows so small that windows often disagree.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const lettersOf = (maxLength: number, minLength = 0): fc.Arbitrary<string> =>
 const vocabulary = fc
   .uniqueArray(lettersOf(6, 2), { maxLength: 30, size: 'max' })
   .map((tokens) => [...LETTERS, ...tokens]);
-/** Also words of one part over and over, in which a window's end is felt far away. */
+/** Includes words of one part repeated, in which a window's end has an effect far away. */
 const words = fc.oneof(
   lettersOf(120),
   fc
@@ -53,7 +53,7 @@ describe('BytePairMerger', () => {
     );
   });
 
-  test('lets others have a turn within a long word', () => {
+  test('yields within a long word', () => {
     const merger = new BytePairMerger(new TokenTable(arrangeTokens(['a', 'aa', 'aaaa'])));
     const slices = merger.countInSlices(Buffer.alloc(2 ** 17, 'a'), 0, 2 ** 17);
     let pauses = 0;

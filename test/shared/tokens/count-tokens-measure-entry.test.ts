@@ -1,4 +1,4 @@
-// What an entry and its parts weigh, against counting the entry again without the part.
+// The tokens of an entry and its parts, compared with counting the entry again without the part.
 
 import fc from 'fast-check';
 import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
@@ -32,13 +32,13 @@ describe.each<[string, CountText, number]>([
   ['a stand-in counter', countThirds, 500],
   ['o200k', countO200k, 40],
 ])('measureEntry with %s', (_, count, cases) => {
-  it('gives what counting the entry gives', () => {
+  it('returns the count of the entry', () => {
     holds(cases, (entry) => {
       expect(measureEntry(entry, count).tokens).toBe(countEntryTokens(entry, count));
     });
   });
 
-  it('gives for each block what the entry loses with it', () => {
+  it('returns for each block what the entry loses with it', () => {
     holds(cases, (entry) => {
       const { tokens, blocks } = measureEntry(entry, count);
       const losses = entry.blocks.map((_block, at) => {
@@ -49,7 +49,7 @@ describe.each<[string, CountText, number]>([
     });
   });
 
-  it('gives for each response what the entry loses with its result, and 0 for other blocks', () => {
+  it('returns for each response what the entry loses with its result, and 0 for other blocks', () => {
     let responses = 0;
     holds(cases, (entry) => {
       const { tokens, results } = measureEntry(entry, count);

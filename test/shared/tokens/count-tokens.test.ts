@@ -1,4 +1,4 @@
-// Exact counts of entries: what counts, and that nothing of it throws.
+// Exact counts of entries: what counts, and that nothing throws.
 
 import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
@@ -66,7 +66,7 @@ describe('countEntryTokens', () => {
     );
   });
 
-  test('takes a constant for a medium and counts its caption and file name', () => {
+  test('uses a constant for media and counts their caption and file name', () => {
     const bare = ENTRY_OVERHEAD_TOKENS + BLOCK_OVERHEAD_TOKENS.media;
     expect(tokensOf({ speaker: 'human', blocks: [media('image/png')] })).toBe(bare + IMAGE_TOKENS);
     expect(tokensOf({ speaker: 'human', blocks: [media('audio/wav')] })).toBe(
@@ -75,14 +75,14 @@ describe('countEntryTokens', () => {
     expect(blockTexts(media('image/png', { caption: 'c', filename: 'f' }))).toEqual(['c', 'f']);
   });
 
-  test('adds what the media of a result are said to take', () => {
+  test('adds the stated tokens of media in a result', () => {
     const response = toolResponse('1', 'shot', '[image]');
     const bare = tokensOf(toolContent([response]));
     expect(tokensOf(toolContent([{ ...response, mediaTokens: 1_600 }]))).toBe(bare + 1_600);
     expect(tokensOf(toolContent([{ ...response, mediaTokens: 0 }]))).toBe(bare);
   });
 
-  test('takes an opaque block at its word and counts nothing else of it', () => {
+  test('uses the stated tokens of an opaque block and counts nothing else of it', () => {
     const tokens = ENTRY_OVERHEAD_TOKENS + BLOCK_OVERHEAD_TOKENS.opaque + 250;
     expect(tokensOf(historyOf('a:&a-very-long-kind(250)=call_1')[0] ?? aiContent([]))).toBe(tokens);
     expect(blockTexts({ type: 'opaque', kind: 'kind', tokens: 250, callId: 'id' })).toEqual([]);
@@ -97,7 +97,7 @@ describe('countEntryTokens', () => {
     expect(blockTexts(toolResponse('1', 'n', payload))).toEqual(['n', ...texts]);
   });
 
-  test('survives a payload that contains itself or is nested without end', () => {
+  test('survives a circular or endlessly nested payload', () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     let deep: unknown = 0;

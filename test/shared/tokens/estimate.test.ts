@@ -1,4 +1,4 @@
-// The cheap estimate: how near it is to exact counts, and that no payload stops it.
+// The cheap estimate: how accurate it is, and that no payload stops it.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ describe('entryCharacters', () => {
     expect(entryCharacters(entry)).toBe(charactersOfTexts(entry));
   });
 
-  test('is that of the JSON of a payload, but for escapes and one comma more per collection', () => {
+  test("is that of a payload's JSON, except for escapes and one comma more per collection", () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: true }), (payload) => {
         const entry = response(payload);
@@ -61,13 +61,13 @@ describe('entryCharacters', () => {
     );
   });
 
-  test('ends on a payload that contains itself', () => {
+  test('ends on a circular payload', () => {
     const circular: unknown[] = [];
     circular.push(circular, circular);
     expect(entryCharacters(response(circular))).toBeGreaterThan(0);
   });
 
-  test('survives a payload that is nested without end', () => {
+  test('survives an endlessly nested payload', () => {
     let deep: unknown = 0;
     for (let level = 0; level < 100_000; level += 1) deep = { deep };
     expect(entryCharacters(response(deep))).toBeGreaterThan(100_000);
@@ -96,7 +96,7 @@ describe('estimateEntryTokens', () => {
   });
 
   test.each(sessions)(
-    'is what is expected of %s before its count, within a twentieth',
+    'is, as the total of an uncounted history, within a twentieth of the count of %s',
     async (_name, file) => {
       const { entries: contents } = await readTranscript(file);
       const history = new HistoryService({
@@ -121,7 +121,7 @@ describe('estimateEntryTokens', () => {
     ).toBe(3 + 2 + 250);
   });
 
-  test('takes a text in a payload for what it is alone, and some for what is around it', () => {
+  test('estimates a text in a payload as on its own, plus a little for its surroundings', () => {
     const text = 'some words of a text that a tool was given';
     const alone = estimateEntryTokens(response(text));
     const inside = estimateEntryTokens(response({ text }));
@@ -129,7 +129,7 @@ describe('estimateEntryTokens', () => {
     expect(inside).toBeLessThan(alone + 6);
   });
 
-  test('survives a payload that contains itself', () => {
+  test('survives a circular payload', () => {
     const circular: unknown[] = [];
     circular.push(circular, 'text');
     expect(estimateEntryTokens(response(circular))).toBeGreaterThan(0);

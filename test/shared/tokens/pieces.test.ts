@@ -1,4 +1,4 @@
-// Pieces of text: that they join to it, stay short, split no pair, and keep counts exact.
+// Pieces of text: they join to the text, are short, split no surrogate pair, and keep counts exact.
 
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
@@ -41,11 +41,11 @@ describe('pieces', () => {
     );
   });
 
-  test('count as much as the whole text where it has places to cut', () => {
+  test('have the same total count as the whole text if it has places to cut', () => {
     const options = { disallowedSpecial: new Set<string>() };
     fc.assert(
       fc.property(
-        // A longer run of one sort may have no such place.
+        // A longer run of one class may have no such place.
         words.filter((text) => !/[\p{L}\p{N}']{250}|[^\p{L}\p{N}]{250}/u.test(text)),
         (text) => {
           const inPieces = [...pieces(text)].map((piece) => countTokens(piece, options));
@@ -102,7 +102,7 @@ describe('pieces', () => {
 });
 
 describe('countInPieces', () => {
-  test('asks for pieces only, and adds up what they count', () => {
+  test('counts pieces only, and returns the sum', () => {
     fc.assert(
       fc.property(fc.oneof(units, pairs, words), (text) => {
         const asked: string[] = [];

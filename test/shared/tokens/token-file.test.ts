@@ -1,4 +1,4 @@
-// The file of tokens: that what was written is read, and that nothing else is taken for it.
+// The token file: what was written is read, and nothing else is accepted.
 
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
@@ -11,7 +11,7 @@ import type { TokenArrays } from '../../../src/shared/tokens/token-table.js';
 import { arrangeTokens } from '../../../bench/support/arrange-tokens.js';
 import { encodeTokenFile } from '../../../scripts/token-file.js';
 
-/** Where the header says how many ranks there are. */
+/** Position in the header of the number of ranks. */
 const RANKS_AT = 4;
 
 const anyToken = fc.oneof(
@@ -37,7 +37,7 @@ function decodeInSlices(file: Uint8Array): {
 }
 
 describe('decodeTokenFile', () => {
-  test('reads what was written, wherever in memory the file stands', () => {
+  test('reads what was written, wherever in memory the file is', () => {
     fc.assert(
       fc.property(anyTokens, fc.nat(9), (list, offset) => {
         const arranged = arrangeTokens(list);
@@ -51,9 +51,9 @@ describe('decodeTokenFile', () => {
     );
   });
 
-  test('reads the tokens of o200k from the module of the build, in slices', async () => {
+  test('reads the tokens of o200k from the built module, in slices', async () => {
     const file = await promisify(brotliDecompress)(Buffer.from(O200K_TOKENS, 'base64'));
-    // Compared as bytes: an equality of arrays of this length takes seconds.
+    // Compared as bytes: comparing arrays of this length takes seconds.
     const {
       tokens: { bytes, slots, maxLength },
       slices,
@@ -65,7 +65,7 @@ describe('decodeTokenFile', () => {
     expect(slices).toBeGreaterThan(10);
   });
 
-  test('refuses a file that is cut off or goes on, at any length', () => {
+  test('refuses a file that is truncated or too long, at any length', () => {
     const file = encodeTokenFile(['a', undefined, 'bc', [0xff]]);
     for (let length = 0; length < file.length; length += 1) {
       expect(() => decode(file.subarray(0, length))).toThrow(RangeError);
@@ -75,7 +75,7 @@ describe('decodeTokenFile', () => {
     );
   });
 
-  test('refuses a file of another kind, and one whose header says something else', () => {
+  test('refuses a file of another kind, and one with another header', () => {
     const other = encodeTokenFile(['a']);
     other[0] = 0;
     expect(() => decode(other)).toThrow('of this version');
@@ -87,7 +87,7 @@ describe('decodeTokenFile', () => {
     const longest = encodeTokenFile(['a'.repeat(255)]);
     const longer = Buffer.concat([longest.subarray(0, -1), Buffer.of(0x61, 0xff)]);
     expect(() => decode(longer)).toThrow('Expected tokens of at most 255 bytes, got 256.');
-    // Memory for four billion tokens would be gone before the file is found to be short.
+    // Memory for four billion tokens would be allocated before the file is found to be short.
     const huge = encodeTokenFile(['a']);
     huge.fill(0xff, RANKS_AT, RANKS_AT + 4);
     expect(() => decode(huge)).toThrow('Expected a token file of 4294967295 tokens, got 1.');

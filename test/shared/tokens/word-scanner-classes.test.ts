@@ -1,4 +1,4 @@
-// The classes of characters: those of the reference's regular expressions, for every code point there is.
+// The character classes: those of the reference's regular expressions, for every code point.
 
 import { describe, expect, test } from 'vitest';
 import {
@@ -30,20 +30,20 @@ describe('readCharacterClasses', () => {
     ['NUMBER', NUMBER, '\\p{N}'],
     ['SPACE', SPACE, '\\s'],
     ['NEWLINE', NEWLINE, '[\\r\\n]'],
-  ])('gives %s to the characters that the reference takes for it', (_name, flag, pattern) => {
+  ])('assigns %s to the same characters as the reference', (_name, flag, pattern) => {
     const expected = referenceMatches(pattern, everything);
     const found = points.filter((point) => (flagsOf(point) & flag) !== 0);
-    // Not by toBe: it would print a million characters.
+    // Not with toBe: it would print a million characters.
     expect(found.map((point) => String.fromCodePoint(point)).join('') === expected).toBe(true);
     expect(found.length).toBeGreaterThan(1);
   });
 
-  test('takes a letter that is newer than Unicode 16 for none, as the reference does', () => {
+  test('treats a letter newer than Unicode 16 as none, as the reference does', () => {
     expect(flagsOf(0xa7ce)).toBe(0);
     expect(flagsOf(0x16ea0)).toBe(0);
   });
 
-  test('holds equal pages once', () => {
+  test('stores equal pages once', () => {
     expect(pageOf).toHaveLength(POINTS / 256);
     expect(flags.length).toBeLessThan(POINTS / 16);
   });

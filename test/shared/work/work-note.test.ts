@@ -1,4 +1,4 @@
-// The note that carries what was asked and done through compactions: bounded, stable, and nobody else's to write.
+// The note that carries what was asked and done through compactions: bounded, stable, and not to be forged.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ function textOf(note: IContent | null): string {
   return block?.type === 'text' ? block.text : '';
 }
 
-/** Order among kinds is not part of a record. */
+/** The order among kinds is not part of a record. */
 function plain({ userWords, lostUserWords, done, lostDone }: WorkRecord): unknown {
   return { userWords, lostUserWords, lostDone, done: [...done].map(String).sort() };
 }
@@ -53,7 +53,7 @@ function plain({ userWords, lostUserWords, done, lostDone }: WorkRecord): unknow
 const PLENTY = 1_000_000;
 
 describe('workNote', () => {
-  it('takes no more room than it is given', () => {
+  it('takes no more room than allowed', () => {
     let notes = 0;
     fc.assert(
       fc.property(arbitraryRecord, fc.integer({ min: 0, max: 6_000 }), (record, maxBytes) => {
@@ -77,7 +77,7 @@ describe('workNote', () => {
     'لا تحذف الملف.',
     '不要修改数据库。',
     'ファイルを削除しないで。',
-  ])('loses %s after everything else that the user said', (prohibition) => {
+  ])('drops %s after everything else that the user said', (prohibition) => {
     const others = Array.from({ length: 12 }, (_, at) => `Look at part ${at} of it, please. `);
     const said = ['Build it. ', `${others.join('')}${prohibition}`, ...others];
     const note = workNote({ ...NO_WORK, userWords: said }, 800);
@@ -86,7 +86,7 @@ describe('workNote', () => {
     expect(readWorkNote(note ?? humanText('')).lostUserWords).toBeGreaterThan(0);
   });
 
-  it('loses nothing that fits', () => {
+  it('drops nothing that fits', () => {
     fc.assert(
       fc.property(arbitraryRecord, (record) => {
         const note = workNote(record, PLENTY);
@@ -97,7 +97,7 @@ describe('workNote', () => {
     );
   });
 
-  it('stays as it is when it is read and written again', () => {
+  it('is unchanged when it is read and written again', () => {
     fc.assert(
       fc.property(arbitraryRecord, fc.integer({ min: 800, max: 4_000 }), (record, maxBytes) => {
         const note = workNote(record, maxBytes);
@@ -109,7 +109,7 @@ describe('workNote', () => {
     );
   });
 
-  it('keeps words only as they were said, in their order', () => {
+  it('keeps words exactly as they were said, in order', () => {
     const marked = fc.array(fc.lorem({ mode: 'sentences', maxCount: 30 }), { minLength: 5 });
     fc.assert(
       fc.property(marked, fc.integer({ min: 900, max: 3_000 }), (said, maxBytes) => {
@@ -131,7 +131,7 @@ describe('workNote', () => {
     );
   });
 
-  it('gives up prohibitions and corrections last', () => {
+  it('drops prohibitions and corrections last', () => {
     const chat = Array.from({ length: 200 }, (_, at) =>
       `Please look at part ${at} of the tree. `.repeat(5),
     );
@@ -141,7 +141,7 @@ describe('workNote', () => {
     expect(kept.lostUserWords).toBeGreaterThan(150);
   });
 
-  it('keeps what is demanded at the end of a long task, and later changes, rather than how it is explained', () => {
+  it('prefers demands at the end of a long task, and later changes, to explanations', () => {
     const story = Array.from(
       { length: 14 },
       (_, at) => `Part ${at} has a different idea of a price. `,
@@ -164,7 +164,7 @@ describe('workNote', () => {
     expect(kept.userWords.slice(1)).toEqual(later);
   });
 
-  it('gives up what was pasted before what was typed, however often it is reduced', () => {
+  it('drops pasted text before typed text, however often it is reduced', () => {
     const rules = Array.from({ length: 300 }, (_, at) => `Rule ${at}: it must never be empty.\n`);
     const typed = ['Build it.', 'Do not use regular expressions.'];
     let record: WorkRecord = { ...NO_WORK, userWords: typed };
@@ -177,7 +177,7 @@ describe('workNote', () => {
     }
   });
 
-  it('says how much of a message is left out, also when more goes later', () => {
+  it('states how much of a message is omitted, even if more is dropped later', () => {
     const said = Array.from({ length: 40 }, (_, at) => `Part ${at} of the work is like this.`);
     let record: WorkRecord = { ...NO_WORK, userWords: [said.join(' ')] };
     for (const maxBytes of [1_500, 1_200, 900]) {
@@ -197,7 +197,7 @@ describe('workNote', () => {
     expect(textOf(workNote({ ...NO_WORK, userWords: said }, 900))).toContain(prohibition);
   });
 
-  it('gives up what was asked first after what was asked in between', () => {
+  it('drops what was asked in between before what was asked first', () => {
     const said = Array.from({ length: 50 }, (_, at) => `Message number ${at} says something here.`);
     const kept = readWorkNote(workNote({ ...NO_WORK, userWords: said }, 1_400)!);
     expect(kept.userWords.length).toBeLessThan(50);
@@ -205,7 +205,7 @@ describe('workNote', () => {
     expect(kept.userWords.at(-1)).toContain('number 49');
   });
 
-  it('gives up what went well before what failed, and the oldest first', () => {
+  it('drops successes before failures, and the oldest first', () => {
     const done = new Map([
       ...Array.from({ length: 30 }, (_, at) => [`npm run good${at}`, 'passed'] as const),
       ['npm test', 'failed'] as const,
@@ -219,14 +219,14 @@ describe('workNote', () => {
     expect(kept.lostDone.passed).toBe(32 - kept.done.size);
   });
 
-  it('is nothing where there is no room, or nothing to tell', () => {
+  it('is undefined without room, or without content', () => {
     expect(workNote({ ...NO_WORK, userWords: ['hello'] }, 20)).toBeNull();
     expect(workNote(NO_WORK, PLENTY)).toBeNull();
   });
 });
 
 describe('readWorkNote', () => {
-  it('reads nothing out of what somebody else says', () => {
+  it('reads nothing from foreign entries', () => {
     const note = workNote({ ...NO_WORK, userWords: ['Ship it.'] }, PLENTY)!;
     const said = humanText(textOf(note));
     expect(isWorkNote(said)).toBe(false);

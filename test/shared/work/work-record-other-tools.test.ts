@@ -1,4 +1,4 @@
-// What is gathered of calls of other tools than files and commands: what they made, in their own words.
+// What is recorded of calls of other tools than files and commands: what they made, in their own words.
 
 import { describe, expect, it } from 'vitest';
 
@@ -7,7 +7,7 @@ import { excerptOf } from '../../support/excerpt-of.js';
 import { call, done } from '../../support/gathered-work.js';
 
 describe('gatherWork', () => {
-  it('tells what tools of other kinds did, so that it is not done twice', () => {
+  it('records what tools of other kinds did, so that it is not done twice', () => {
     const order = { order_id: 'ord_9', amount: 1999 };
     const refunded = { refund: { id: 're_1', status: 'succeeded' } };
     const long = { ...refunded, ledger: Array.from({ length: 90 }, (_, at) => ({ at })) };
@@ -37,7 +37,7 @@ describe('gatherWork', () => {
     });
   });
 
-  it('tells what tools did whose names say nothing, as in another language, unless they say as much as a page', () => {
+  it('records tools with meaningless names, as in another language, unless their result is as long as a page', () => {
     const made = { erstattung_id: 'ER-77', betrag: 42.5, status: 'angelegt' };
     const held = excerptOf(JSON.stringify({ zeilen: 'x'.repeat(900), id: 'RT-5' }), '[x]');
     expect(held).toContain('It held: {"id":"RT-5"}');
@@ -60,7 +60,7 @@ describe('gatherWork', () => {
     });
   });
 
-  it('names what tools of MCP made, also of an issue about an error and behind its excerpt', () => {
+  it('names what MCP tools made, also for an issue about an error and from its excerpt', () => {
     const issue = {
       id: 2201,
       number: 412,
@@ -80,7 +80,7 @@ describe('gatherWork', () => {
     }
   });
 
-  it('tells of two things that were made by equal calls, and of none that failed before it was made', () => {
+  it('records both results of equal calls, and none that failed before something was made', () => {
     const order = { sku: 'A-1' };
     expect(
       done(
@@ -97,7 +97,7 @@ describe('gatherWork', () => {
     });
   });
 
-  it('quotes of several things what was done and what was not, until all of it is', () => {
+  it('quotes what was done and what was not among several things, until all of them are done', () => {
     const ids = { status: 'closed', team: 'a' };
     const partly = { succeeded: 9, failed: 1, errors: [{ id: 704, code: 'LOCKED' }] };
     const name = 'bulk_update_tickets status: closed, team: a';
@@ -112,7 +112,7 @@ describe('gatherWork', () => {
     });
   });
 
-  it('claims of nothing that it was done, and quotes what was only tried out and in which state a thing is', () => {
+  it('claims no success, and quotes dry runs and the state of things', () => {
     const refund = { order_id: 'ord_9' };
     const tried = { dry_run: true, would_refund: 12.5 };
     expect(
@@ -146,7 +146,7 @@ describe('gatherWork', () => {
     });
   });
 
-  it('tells things apart by lists of their ids, and says of what was made only what the call does not', () => {
+  it('distinguishes calls by lists of ids, and quotes of what was made only what the call lacks', () => {
     const tagged = { updated: 1, failed: 1 };
     const made = '{"id":123456789012345678901,"status":"solved","ticket_id":"T-1"}';
     expect(

@@ -1,4 +1,4 @@
-// What is gathered from entries that leave: words of the user, files, commands, denials.
+// What is recorded from removed entries: words of the user, files, commands, denials.
 
 import { describe, expect, it } from 'vitest';
 
@@ -20,7 +20,7 @@ const PASSING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}all of it 
 const GONE = '[Bash: gh run list -s "exit code 1" — success, 3 lines]';
 
 describe('gatherWork', () => {
-  it('takes down only what the user answered of entries that are shortened', () => {
+  it("records only the user's answers from shortened entries", () => {
     const history = [
       ...call('AskUserQuestion', {}, 'Never the red one.'),
       ...bash('npm test', 'ok'),
@@ -33,7 +33,7 @@ describe('gatherWork', () => {
     expect(gatherWork({ ...from, fateOf: () => 'kept' })).toEqual(NO_WORK);
   });
 
-  it('takes down what the lines in place of results will not tell: what was made, and what was denied', () => {
+  it('records what the lines in place of results do not show: what was made, and what was denied', () => {
     const refund = { order_id: 'ord_9', amount: 1999 };
     const denial = 'The tool use was rejected. The user said: legal looks at it';
     const history = [
@@ -56,7 +56,7 @@ describe('gatherWork', () => {
     expect(Object.fromEntries(gather(lines, shortened).done)).toEqual(told);
   });
 
-  it('tells of what runs next to a read or a search', () => {
+  it('records what runs beside a read or a search', () => {
     expect(
       done(
         bash('cat package.json && npm publish', 'version 2 is published'),
@@ -79,7 +79,7 @@ describe('gatherWork', () => {
   });
 
   it.each(['git reset --hard', 'git reset -q HEAD~1 --hard', 'git stash', 'git checkout -- .'])(
-    'tells of no files written before %s',
+    'records no files written before %s',
     (command) => {
       const run = bash(command, '');
       const kept = done(edit('/w/a.ts'), run, edit('/w/b.ts'));
@@ -90,13 +90,13 @@ describe('gatherWork', () => {
   );
 
   it.each(['git stash pop', 'git stash list', 'git reset a.ts', 'git checkout main'])(
-    'tells of files written before %s',
+    'records files written before %s',
     (command) => {
       expect(done(edit('/w/a.ts'), bash(command, ''))).toHaveProperty(['write /w/a.ts'], 'written');
     },
   );
 
-  it('tells of no command that only showed something, unless it failed', () => {
+  it('records no command that only showed something, unless it failed', () => {
     expect(
       done(
         bash('kubectl get pods', 'a 1/1 Running'),
@@ -111,7 +111,7 @@ describe('gatherWork', () => {
     });
   });
 
-  it('quotes where no code states how a call ended, or not that of all it ran', () => {
+  it('quotes the result if no code states the outcome, or not that of everything that ran', () => {
     const refund = { order_id: 'ord_9' };
     const failed = { output: '9 passed, 2 failed', exit_code: 0 };
     expect(
@@ -147,7 +147,7 @@ describe('gatherWork', () => {
     });
   });
 
-  it('tells of an edit that says it has failed, also where the line in place of what it said does not', () => {
+  it('records an edit that reports its failure, even if the line in its place does not', () => {
     const failing = call('Edit', { file_path: 'a.ts', old_string: 'a' }, 'Not found in file.');
     for (const [history, expected, latest = expected] of [
       [failing, 'failed'],
@@ -162,7 +162,7 @@ describe('gatherWork', () => {
     }
   });
 
-  it('tells of no command that only shows something, whatever it has shown', () => {
+  it('records no command that only shows something, whatever it has shown', () => {
     const log = `${'GET /a 200\n'.repeat(40)}ERROR: the payment was refused`;
     const shown = ['tail -n 41 app.log', 'kubectl logs api-0', 'make'].flatMap((command) =>
       bash(command, log),
@@ -175,7 +175,7 @@ describe('gatherWork', () => {
     expect(Object.fromEntries(gather(lines).done)).toEqual({ make: 'answered' });
   });
 
-  it('quotes the first failure before the end, but where that counts them', () => {
+  it('quotes the first failure before the end, unless that counts them', () => {
     const failing = `--- FAIL: TestA (0.00s)\n${'ok  \tshop/cart\t0.01s\n'.repeat(90)}`;
     expect(done(bash('go test ./...', failing))).toEqual({
       'go test ./... → --- FAIL: TestA (0.00s) … ok shop/cart 0.01s': 'answered',
@@ -186,7 +186,7 @@ describe('gatherWork', () => {
     });
   });
 
-  it('takes down what the user said, and nothing that nobody said', () => {
+  it('records what the user said, and no synthetic text', () => {
     const history = [
       humanText('Build it.\nAnd test it.'),
       humanText('<rules>', { synthetic: true }),
@@ -198,7 +198,7 @@ describe('gatherWork', () => {
     expect(gather(history).userWords).toEqual(['Build it.\nAnd test it.', 'No, the other one.']);
   });
 
-  it('takes down what the user answered through a tool, unless that is denied or gone', () => {
+  it('records what the user answered through a tool, unless that was denied or removed', () => {
     const ask = (result: unknown, error?: string): IContent[] =>
       call('AskUserQuestion', { questions: [{ question: 'Which?' }] }, result, error);
     const denial = "The user doesn't want to proceed with this tool use.";
@@ -217,7 +217,7 @@ describe('gatherWork', () => {
     expect([...outcomes.values()]).toEqual(['denied']);
   });
 
-  it('goes on from what was known', () => {
+  it('continues from the earlier record', () => {
     const earlier = {
       ...NO_WORK,
       userWords: ['first'],
@@ -233,10 +233,10 @@ describe('gatherWork', () => {
   });
 
   it.each<[string, readonly IContent[][], Record<string, string>]>([
-    ['a command that went well', [bash('npm test', OK)], { 'npm test': 'passed' }],
+    ['a command that succeeded', [bash('npm test', OK)], { 'npm test': 'passed' }],
     ['one with an error', [bash('npm test', '', 'Exit code 1')], { 'npm test': 'failed' }],
     [
-      'one that says its exit code',
+      'one that prints its exit code',
       [bash('make', 'x\nProcess exited with code 2')],
       { make: 'failed' },
     ],
@@ -247,7 +247,7 @@ describe('gatherWork', () => {
       { make: 'failed' },
     ],
     [
-      'one that names its code in parts, or in a field',
+      'one with its code in parts, or in a field',
       [
         bash('make', [
           { type: 'text', text: 'x' },
@@ -263,11 +263,11 @@ describe('gatherWork', () => {
       },
     ],
     ['an exit code of zero', [bash('make', 'Exit Code: 0\nfailed to warn')], { make: 'passed' }],
-    ['one whose time ran out', [bash('make', 'command timed out after 120 s')], { make: 'failed' }],
+    ['one that timed out', [bash('make', 'command timed out after 120 s')], { make: 'failed' }],
     ['a failure that is data', [bash('make', { output: 'x', isError: true })], { make: 'failed' }],
-    ['one that could not be done', [bash('make', { success: false })], { make: 'failed' }],
+    ['one that could not be run', [bash('make', { success: false })], { make: 'failed' }],
     [
-      'what is said where no code states how it ended',
+      'the output if no code states the outcome',
       [
         bash('make', OK),
         bash('make', 'x.c:1:2: error: expected ;'),
@@ -279,7 +279,7 @@ describe('gatherWork', () => {
       },
     ],
     [
-      'that it ran of one whose output was pruned',
+      'that a command ran whose output was pruned',
       [bash('make', PRUNED_POINTER)],
       { make: 'answered' },
     ],
@@ -301,11 +301,11 @@ describe('gatherWork', () => {
     ],
     ['one with an error, though pruned', [bash('make', PRUNED_POINTER, 'no')], { make: 'failed' }],
     [
-      'no outcome before one that was pruned',
+      'no outcome from before a pruned one',
       [bash('make', '', 'no'), bash('make', PRUNED_POINTER)],
       { make: 'answered' },
     ],
-    ['none that runs on', [bash('make', 'Process running with session ID 7')], {}],
+    ['none that is still running', [bash('make', 'Process running with session ID 7')], {}],
     ['the latest outcome', [bash('make', '', 'no'), bash('make', OK)], { make: 'passed' }],
     ['the latest failure', [bash('make', OK), bash('make', '', 'no')], { make: 'failed' }],
     [
@@ -313,7 +313,11 @@ describe('gatherWork', () => {
       [bash('make', 'it is made'), bash('make', 'it is old')],
       { 'make → it is old': 'answered' },
     ],
-    ['no command that looks', [bash('cat a.ts', 'text'), bash('grep -r x src/a', '', 'none')], {}],
+    [
+      'no command that only looks',
+      [bash('cat a.ts', 'text'), bash('grep -r x src/a', '', 'none')],
+      {},
+    ],
     [
       'files written',
       [edit('/w/a.ts'), edit('/w/b.ts')],
@@ -359,7 +363,7 @@ describe('gatherWork', () => {
       },
     ],
     [
-      'no file as written that is gone',
+      'no removed file as written',
       [
         edit('a.ts'),
         bash('git checkout -- a.ts', ''),
@@ -381,12 +385,12 @@ describe('gatherWork', () => {
       },
     ],
     [
-      'no failure after success of a file',
+      'no failure of a file after a success',
       [edit('/w/a.ts'), edit('/w/a.ts', 'no match')],
       { 'write /w/a.ts': 'written' },
     ],
     [
-      'an edit that went well in the end',
+      'an edit that succeeded in the end',
       [edit('/w/a.ts', 'no'), edit('/w/a.ts')],
       { 'write /w/a.ts': 'written' },
     ],
@@ -443,12 +447,12 @@ describe('gatherWork', () => {
       },
     ],
     [
-      'no denial that a long text speaks of',
+      'no denial that a long text mentions',
       [call('Read', { file_path: 'a.md' }, `denied by the user\n${'x'.repeat(2_000)}`)],
       {},
     ],
     [
-      'no exit code that a command is about, whose output is gone',
+      'no exit code mentioned in a command whose output was removed',
       [call('Bash', { command: 'gh run list -s "exit code 1"' }, GONE)],
       {},
     ],
@@ -463,7 +467,7 @@ describe('gatherWork', () => {
       { make: 'passed' },
     ],
     [
-      'reads and searches not at all',
+      'no reads and searches',
       [call('Read', { file_path: 'a.ts' }, 'text'), call('Grep', { pattern: 'x' }, '')],
       {},
     ],
@@ -476,7 +480,7 @@ describe('gatherWork', () => {
     expect(done(...entries)).toEqual(expected);
   });
 
-  it('looks at nothing that stays', () => {
+  it('reads nothing that stays', () => {
     const history = [humanText('one'), ...bash('make', 'ok'), humanText('two')];
     const { callOf } = outlineHistory(history);
     const record = gatherWork({
@@ -488,7 +492,7 @@ describe('gatherWork', () => {
     expect(record).toEqual({ ...NO_WORK, userWords: ['two'] });
   });
 
-  it('names what is long by both ends', () => {
+  it('shortens long names in the middle', () => {
     const [name = ''] = gather(bash(`echo ${'x'.repeat(500)} | sh run-a.sh`, 'ok')).done.keys();
     expect(name.length).toBeLessThanOrEqual(200);
     expect(name).toMatch(/^echo xxx.*…x*.*run-a\.sh$/);

@@ -1,4 +1,4 @@
-// What is said of a pass, held against the pass: every entry, every block, and whether the facts are true.
+// The explanation of a pass, compared with the pass: every entry, every block, and whether the facts are true.
 
 import { resolve } from 'node:path';
 
@@ -36,13 +36,13 @@ import { excerptOfBlock } from '../../../../src/shared/density/index/excerpt.js'
 
 const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: WORKSPACE_ROOT };
 
-/** Rules by which results leave as soon as they are stale. */
+/** Rules by which results are removed as soon as they are stale. */
 const RULES: WorkingSetRules = {
   ...{ readCalls: 2, searchCalls: 1, outputCalls: 1, otherCalls: 2 },
   ...{ earlyShare: 1, paybackCalls: Infinity, freeTokens: 0 },
 };
 
-/** More than a placeholder has. */
+/** Longer than a placeholder. */
 const LONG = 'x'.repeat(200);
 
 const cases = fc.oneof(
@@ -85,13 +85,13 @@ function only(explanation: EntryExplanation): BlockExplanation {
 }
 
 describe('explainDensity', () => {
-  it('is of the pass that optimize makes', () => {
+  it('explains the pass that optimize runs', () => {
     forAnyPass((history, config) => {
       expect(explainDensity(history, config).result).toEqual(optimize(history, config));
     });
   });
 
-  it('says of every entry what the pass does with it', () => {
+  it('has the outcome of the pass for every entry', () => {
     forAnyPass((history, config, explained) => {
       const { removals, replacements } = optimize(history, config);
       for (const { index, verdict } of explained) {
@@ -105,7 +105,7 @@ describe('explainDensity', () => {
     });
   });
 
-  it('says of every block what the pass does with it', () => {
+  it('has the outcome of the pass for every block', () => {
     forAnyPass((history, config, explained) => {
       const { removals, replacements } = optimize(history, config);
       for (const { index, speaker, verdict, blocks } of explained) {
@@ -123,7 +123,7 @@ describe('explainDensity', () => {
     });
   });
 
-  it('has a rule for as much as the pass tells of it', () => {
+  it('names a rule as often as the pass counts it', () => {
     forAnyPass((history, config, explained) => {
       const { metadata } = optimize(history, config);
       const gone = explained
@@ -175,7 +175,7 @@ describe('explainDensity', () => {
     });
   });
 
-  it('states ages and times that lead to the verdict', () => {
+  it('has the ages and times that lead to the verdict', () => {
     forAnyPass((history, _, explained) => {
       for (const { index, blocks } of explained) {
         for (const block of blocks) {
@@ -196,7 +196,7 @@ describe('explainDensity', () => {
             expect(block.waitingTokens).toBeLessThan(block.neededTokens);
           const response = blockAt(history, blockOf(index, block));
           if (response?.type !== 'tool_response') throw new Error('Expected a response.');
-          // A placeholder weighs nothing that could be given back.
+          // A placeholder has no tokens that could be reclaimed.
           const hasPlaceholder = placeholderKind(response) !== 'none';
           expect(block.tokens).toBe(hasPlaceholder ? 0 : estimateResultTokens(response));
         }
@@ -204,7 +204,7 @@ describe('explainDensity', () => {
     });
   });
 
-  it('says in one or two sentences why', () => {
+  it('gives the reason in one or two sentences', () => {
     forAnyPass((_, __, explained) => {
       for (const { text } of explained.flatMap(({ blocks }) => blocks)) {
         expect(text).toMatch(/^[A-Z].*\.$/);
@@ -265,7 +265,7 @@ describe('explainDensity', () => {
     expect(explain(4).blocks).toMatchObject([{ reason: 'unsent', age: 0 }, { reason: 'open' }]);
   });
 
-  it('explains reasoning by what it goes with', () => {
+  it('explains reasoning by what is removed with it', () => {
     const { explain } = explainAll('a:*,r1 t:r1 a:w2 t:w2');
     expect(explain(0).blocks).toMatchObject([
       { type: 'thinking', verdict: 'dropped', rule: 'none', reason: 'companion' },
@@ -273,7 +273,7 @@ describe('explainDensity', () => {
     ]);
   });
 
-  it('tells what waits for an edit to be worth it', () => {
+  it('names edits that wait until they are worth it', () => {
     const workingSet = { ...RULES, paybackCalls: 1, outputCalls: 0, readCalls: 0, otherCalls: 0 };
     const { explain } = explainAll(`a:s1 t:s1(${LONG}) a:s2 a`, { workingSet });
     const block = only(explain(1));
@@ -285,7 +285,7 @@ describe('explainDensity', () => {
     expect(explain(1).verdict).toBe('kept');
   });
 
-  it('tells that it waits as long as there is little', () => {
+  it('says that an edit waits as long as it reclaims little', () => {
     const workingSet = { ...RULES, readCalls: 0, otherCalls: 0, freeTokens: Infinity };
     const { explain } = explainAll(`a:s1 t:s1(${LONG}) a a`, { workingSet });
     expect(only(explain(1)).text).toContain(
@@ -299,7 +299,7 @@ describe('explainDensity', () => {
     expect(() => explain(index)).toThrow('0 to 0');
   });
 
-  it('refuses rules that are none', () => {
+  it('refuses invalid rules', () => {
     const workingSet = { ...RULES, readCalls: -1 };
     expect(() => explainDensity([], { ...CONFIG, workingSet })).toThrow('readCalls');
   });
@@ -340,7 +340,7 @@ function blockAt(
   return history[entry]?.blocks[block];
 }
 
-/** The response that an explanation is about, whichever of the pair it explains. */
+/** The response of an explained block, whichever of the pair that is. */
 function blockOf(index: number, { type, block, partner }: BlockExplanation): BlockPlace {
   return type === 'tool_call' && partner !== null ? partner : { entry: index, block };
 }
@@ -349,7 +349,7 @@ function callEntryOf(index: number, { type, partner }: BlockExplanation): number
   return type === 'tool_response' && partner !== null ? partner.entry : index;
 }
 
-/** A response may be under another name than its call. */
+/** A response may have another tool name than its call. */
 function calledTool(history: readonly IContent[], block: BlockExplanation): string | null {
   const call = block.partner && blockAt(history, block.partner);
   return call?.type === 'tool_call' ? call.name : block.toolName;

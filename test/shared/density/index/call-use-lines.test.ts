@@ -20,7 +20,7 @@ describe('linesRead', () => {
     [{ from: 3, to: 3 }, [3, 3]],
     [{ from: 0, limit: 10 }, [1, 10]],
     [{ from: '5', to: '9' }, [5, 9]],
-    // The last line says it more clearly than how many.
+    // The last line is more specific than the number of lines.
     [{ from: 5, to: 9, limit: 100 }, [5, 9]],
   ])('of %j are %j', (parameters, [first, last]) => {
     expect(linesRead(KEYS, parameters)).toEqual({ first, last });
@@ -38,7 +38,7 @@ describe('linesRead', () => {
     expect(linesRead(PAIR, parameters)).toEqual({ first, last });
   });
 
-  it('go to the end for a pair that ends in -1', () => {
+  it('extend to the end for a pair that ends in -1', () => {
     for (const view_range of [[900, -1], '[900, -1]']) {
       const lines = linesRead(PAIR, { view_range });
       expect(lines?.first).toBe(900);
@@ -69,7 +69,7 @@ describe('linesRead', () => {
 });
 
 describe('rangeOf', () => {
-  it('is none that ends before it starts', () => {
+  it('is undefined if it ends before it starts', () => {
     expect(rangeOf(3, 2)).toBeUndefined();
     expect(rangeOf(3, undefined)).toBeUndefined();
     expect(rangeOf(3, 3)).toEqual({ first: 3, last: 3 });

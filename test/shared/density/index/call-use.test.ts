@@ -1,4 +1,4 @@
-// What an index notes of a call, by each kind of tool that a catalog knows.
+// What an index notes about a call, by each kind of tool in a catalog.
 
 import { describe, expect, it } from 'vitest';
 import { callUse } from '../../../../src/shared/density/index/call-use.js';
@@ -31,13 +31,13 @@ describe('callUse', () => {
       { access: read, kind: CALL_KIND.read, paths: ['a.ts'], lines: { first: 5, last: 6 } },
     ],
     [
-      'a read of a part that says nothing about lines',
+      'a read of an unknown part',
       readsFile('part'),
       { path: 'a.ts' },
       { access: read, kind: CALL_KIND.read, paths: ['a.ts'], lines: undefined },
     ],
     [
-      'a read of lines that are none',
+      'a read of invalid lines',
       VIEWS,
       { path: 'a.ts', offset: 'x' },
       { access: read, kind: CALL_KIND.read, paths: ['a.ts'], lines: undefined },
@@ -49,7 +49,7 @@ describe('callUse', () => {
       { access: read, kind: CALL_KIND.read, paths: ['a.ts', 'b.ts'], lines: undefined },
     ],
     [
-      'a read of files that are not known',
+      'a read of unknown files',
       readsFile('whole'),
       { path: 7 },
       { access: none, kind: CALL_KIND.read, paths: [] },
@@ -67,13 +67,13 @@ describe('callUse', () => {
       { access: writePart, kind: CALL_KIND.write, paths: ['a.ts'] },
     ],
     [
-      'a write of files that are not known',
+      'a write of unknown files',
       writesFile('whole'),
       null,
       { access: none, kind: CALL_KIND.write, paths: [] },
     ],
     ['a search', searches(), { path: 'a.ts' }, { access: none, kind: CALL_KIND.search, paths: [] }],
-  ])('tells of %s', (_, uses, parameters, expected) => {
+  ])('describes %s', (_, uses, parameters, expected) => {
     expect(callUse(uses, parameters, true)).toEqual(expected);
     expect(callUse(uses, parameters, false)).toEqual(expected);
   });
@@ -85,7 +85,7 @@ describe('callUse', () => {
       { kind: CALL_KIND.read, paths: ['a.ts'] },
     ],
     [
-      'one that writes, which is no write for certain',
+      'one that writes, which is no certain write',
       { cmd: 'sed -i s,x,y, a.ts' },
       { kind: CALL_KIND.write, paths: ['a.ts'] },
     ],
@@ -101,7 +101,7 @@ describe('callUse', () => {
       { kind: CALL_KIND.read, paths: ['a.ts'] },
     ],
     [
-      'a script that a list of words gives to a shell',
+      'a script that a list of words passes to a shell',
       { command: ['bash', '-lc', "sed -n '1,9p' a.ts"] },
       { kind: CALL_KIND.read, paths: ['a.ts'], lines: { first: 1, last: 9 } },
     ],
@@ -115,7 +115,7 @@ describe('callUse', () => {
       { commands: ['npm test', 'cat a.ts'] },
       { kind: CALL_KIND.read, paths: ['a.ts'] },
     ],
-    ['one that is all there is', 'cat a.ts', { kind: CALL_KIND.read, paths: ['a.ts'] }],
+    ['one that is the only parameter', 'cat a.ts', { kind: CALL_KIND.read, paths: ['a.ts'] }],
     [
       'one with a directory',
       { command: 'cat a.ts', workdir: '/there' },
@@ -127,14 +127,14 @@ describe('callUse', () => {
       { kind: CALL_KIND.read, paths: ['/here/a.ts'] },
     ],
     ['none', { other: 'cat a.ts' }, { kind: CALL_KIND.command, paths: [] }],
-    ['none that is one', { command: 7 }, { kind: CALL_KIND.command, paths: [] }],
+    ['one that is not a command', { command: 7 }, { kind: CALL_KIND.command, paths: [] }],
     ['nothing', null, { kind: CALL_KIND.command, paths: [] }],
   ])('reads %s', (_, parameters, expected) => {
     const uses = runsCommands(['command', 'cmd', 'commands']);
     expect(callUse(uses, parameters, true)).toMatchObject({ access: none, ...expected });
   });
 
-  it('tells commands apart by their text and their directory', () => {
+  it('distinguishes commands by their text and their directory', () => {
     const commandOf = (parameters: unknown): string | undefined =>
       callUse(runsCommands(), parameters, true).command;
     expect(commandOf({ command: 'npm test', timeout: 5 })).toBe(commandOf({ cmd: 'npm test' }));
@@ -147,11 +147,11 @@ describe('callUse', () => {
     expect(commandOf({})).toBeUndefined();
   });
 
-  it('knows nothing of commands when it is not to read them', () => {
+  it('knows nothing of commands when they are not to be read', () => {
     expect(callUse(runsCommands(), { command: 'cat a.ts' }, false)).toEqual(UNKNOWN);
   });
 
-  it('knows of a tool that is not in the catalog only that it may show the file it is told', () => {
+  it('knows only that a tool missing from the catalog may show the file it names', () => {
     const { read: kind, unknown } = CALL_KIND;
     for (const parameters of [
       { path: 'a.ts' },
@@ -182,7 +182,7 @@ describe('callUse', () => {
     { lines: [1, 5] },
     { range: { start: 1, end: 5 } },
     { range: { unit: 'line', start: 1 } },
-  ])('does not take a read for one of the whole file where %j may select a part', (part) => {
+  ])('does not take a read for one of the whole file if %j may select a part', (part) => {
     for (const uses of [readsFile('whole'), VIEWS]) {
       const linesOf = (parameters: object): unknown => callUse(uses, parameters, true).lines;
       expect(linesOf({ path: '1.ts', ...part })).toBeUndefined();
@@ -190,7 +190,7 @@ describe('callUse', () => {
     }
   });
 
-  it('goes by the first use whose condition holds', () => {
+  it('applies the first use whose condition holds', () => {
     const uses: readonly ToolUse[] = [
       { access: 'search', when: { key: 'mode', values: ['find'] } },
       { access: 'run', commandKeys: ['command'], when: { key: 'mode', values: ['run'] } },

@@ -1,4 +1,4 @@
-// Commands as recorded agents ran them, and what they are for; and texts that are made to take long.
+// Commands as recorded agents ran them, and their use; and texts that are meant to take long.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ type Row = readonly [
   lines?: readonly [first: number, last: number],
 ];
 
-/** A script of Codex that runs a command. */
+/** A Codex script that runs a command. */
 function script(command: string, directory = '/w'): string {
   return `const r = await tools.exec_command({cmd:${JSON.stringify(command)},"workdir":"${directory}","yield_time_ms":1000}); text(JSON.stringify(r));\n`;
 }
@@ -41,7 +41,7 @@ const ROWS: readonly Row[] = [
   [String.raw`gc .\src\größe.ts`, 'read', ['./src/größe.ts']],
   [String.raw`cmd /c type src\a.ts`, 'read', ['src/a.ts']],
   [String.raw`rg "foo\.bar" src`, 'search', []],
-  // Elsewhere.
+  // In other places.
   ['docker exec -i web cat /etc/nginx/nginx.conf', 'read', ['/etc/nginx/nginx.conf']],
   ['docker exec "$web" sed -i s/a/b/ /srv/a.py && npm test', 'write', ['/srv/a.py']],
   ['kubectl exec pod/web-1 -- ls /srv/a.d', 'search', ['pod/web-1', '/srv/a.d']],
@@ -49,7 +49,7 @@ const ROWS: readonly Row[] = [
   ['docker build -f a.docker . && npm test', 'command', ['a.docker']],
   ['docker logs web | head -5', 'command', []],
   ['docker ps; cat a.py', 'read', ['a.py']],
-  // With numbers of its own in front of lines.
+  // With line numbers printed by the program.
   [`awk '{print NR": "$0}' a.py`, 'read', ['a.py']],
   [`awk '{printf "%5d  %s\\n", FNR, $0}' a.py`, 'read', ['a.py']],
   [`awk '/it/ {print $0}' a.py`, 'command', ['a.py']],
@@ -60,14 +60,14 @@ const ROWS: readonly Row[] = [
   ['A=1\ncat a.py', 'read', ['a.py']],
   ['A=$(cat b.py | head) sed -i s/a/b/ a.py', 'write', ['a.py']],
   ['env A=\\ x rg it src/a.py', 'search', ['src/a.py']],
-  // Several ranges, or lines that nobody can tell.
+  // Several ranges, or unknown lines.
   ["nl -ba xarray/core/merge.py | sed -n '294,298p;312,315p'", 'read', ['xarray/core/merge.py']],
   ["sed -n '1,9p' a.py && sed -n '20,29p' a.py", 'read', ['a.py']],
   ['tail -n 20 a.py', 'read', ['a.py']],
   ['tail -n +100 a.py | head -20', 'read', ['a.py']],
   ["sed -n '100,$p' a.py | head -20", 'read', ['a.py']],
   ['git diff HEAD a.py | head -20', 'read', ['a.py']],
-  // Of what is filtered, nobody can tell either.
+  // Filtered lines are unknown, too.
   ["sed -n '1,400p' a.py | grep import", 'read', ['a.py']],
   ['head -100 a.py | grep import', 'read', ['a.py']],
   ['cat a.py | head -n 50 | wc -l', 'read', ['a.py']],
@@ -96,7 +96,7 @@ const ROWS: readonly Row[] = [
   ['git --no-pager diff HEAD~1 -- a.py', 'read', ['a.py']],
   ['git -C repo show HEAD:a.py', 'read', ['a.py']],
   ['ssh host "cat /etc/hosts"', 'read', ['/etc/hosts']],
-  // Files without a dot or a slash in their names, or of any name.
+  // Files without a dot or a slash in their names, or with any name.
   ['cat Makefile', 'read', []],
   ['for f in *; do cat "$f"; done', 'read', []],
   ['git diff', 'read', []],
@@ -123,21 +123,21 @@ const ROWS: readonly Row[] = [
   [String.raw`'x' | Set-Content src\b\index.ts`, 'write', ['src/b/index.ts']],
   [String.raw`echo x > src\b.ts`, 'write', ['src/b.ts']],
   [script(String.raw`gc src\a.ts`, String.raw`C:\\w`), 'read', ['C:/w/src/a.ts']],
-  // Patterns that are no names.
+  // Patterns that are not names.
   [String.raw`rg "foo\.bar" src`, 'search', []],
   [String.raw`grep -P "a\b|.\d+" a.ts`, 'search', ['a.ts']],
   ['rg -n "" a.py', 'read', ['a.py']],
   ['grep -A 40 "def f" a.py', 'read', ['a.py']],
-  // Of what another program made of a file, no lines are known.
+  // Lines of another program's output are not lines of the file.
   ["git diff a.py | sed -n '1,120p'", 'read', ['a.py']],
   ["cat a.py | grep x | sed -n '1,20p'", 'read', ['a.py']],
   ["cat a.py | sed -n '1,20p'", 'read', ['a.py'], [1, 20]],
-  // Words in quotes are no programs unless a shell is to run them.
+  // Words in quotes are not programs unless a shell runs them.
   ['git commit -m "find more, cat less"', 'command', []],
   ['echo "type a name"', 'command', []],
   ["gh pr view --json a --jq '{head: .head}'", 'command', []],
   ['{ cat a.py; }', 'read', ['a.py']],
-  // Searches, and what only filters.
+  // Searches, and mere filters.
   [
     'grep -n "def enet_path" sklearn/linear_model/coordinate_descent.py',
     'search',
@@ -155,7 +155,7 @@ const ROWS: readonly Row[] = [
   ['find . -type f -exec grep -n x {} +', 'search', []],
   [String.raw`grep -n "def it(x, \"a\"; y)" a.py`, 'search', ['a.py']],
   ['ls "$(npm root)" | head -5', 'search', []],
-  // Searches next to programs whose output is no list.
+  // Searches beside programs whose output is not a list.
   [String.raw`bash -lc "grep -rn \"it(\" src; make"`, 'command', []],
   ['cd web && ls && npm run build', 'command', []],
   ['make 2>&1 | tail -50; ls', 'command', []],
@@ -199,7 +199,7 @@ const ROWS: readonly Row[] = [
   ["jq '.[] | select(.n > 3)' a.json", 'command', ['a.json']],
   ['psql -c "select * from t where a > b"', 'command', []],
   ['grep "a > b.ts" x.ts', 'search', ['b.ts', 'x.ts']],
-  // Everything else.
+  // Other commands.
   ['python3 reproduce_infinity_ne.py', 'command', ['reproduce_infinity_ne.py']],
   ['rm reproduce.py', 'command', ['reproduce.py']],
   ['git status --short', 'command', []],
@@ -237,16 +237,16 @@ describe('readCommand', () => {
     [script('cat a.ts'), false],
     [script("sed -n '1,240p' a.rs"), false],
     [script('cat a.ts && npm publish'), true],
-  ])('knows whether %j runs others than the programs that read', (command, runsOthers) => {
+  ])('knows whether %j runs programs other than readers', (command, runsOthers) => {
     expect(readCommand(command).runsOthers ?? false).toBe(runsOthers);
   });
 
-  it('takes a search in a script of an agent for a search', () => {
+  it('recognizes a search in a script of an agent', () => {
     expect(readCommand(script('rg -n foo src')).kind).toBe('search');
     expect(readCommand(script('rg -n foo src && npm run build')).kind).toBe('command');
   });
 
-  it('takes the files of a patch from its headers, wherever it stands', () => {
+  it('takes the files of a patch from its headers, wherever it is', () => {
     const written = { kind: 'write', files: ['src/a.rs', 'b.md'] };
     expect(readCommand(PATCH)).toEqual(written);
     expect(readCommand(PATCH.replaceAll('\n', '\r\n'))).toEqual(written);
@@ -256,20 +256,20 @@ describe('readCommand', () => {
     ).toEqual(written);
   });
 
-  it('changes directories where a patch is run, and not by what is in it', () => {
+  it('follows a change of directory in front of a patch, but not within it', () => {
     const files = ['/w/src/a.rs', '/w/b.md'];
     expect(readCommand(`cd /w && apply_patch <<'EOF'\n${PATCH}\nEOF`).files).toEqual(files);
     expect(readCommand(PATCH, '/w').files).toEqual(files);
     expect(readCommand(script(`apply_patch <<'EOF'\n${PATCH}\nEOF`)).files).toEqual(files);
   });
 
-  it('starts relative names where it is told to, and absolute ones nowhere', () => {
+  it('resolves relative names against the given directory, and keeps absolute ones', () => {
     expect(readCommand('cat ../a.ts /b.ts', '/w/src').files).toEqual(['/w/a.ts', '/b.ts']);
     expect(readCommand('cd deeper && cat a.ts', '/w').files).toEqual(['/w/deeper/a.ts']);
     expect(readCommand('cd /else && cat a.ts', '/w').files).toEqual(['/else/a.ts']);
   });
 
-  it('names no more files than some, each once', () => {
+  it('names a limited number of files, each once', () => {
     const many = Array.from({ length: 100 }, (_, at) => `f${at}.ts`);
     const { kind, files } = readCommand(`cat ${many.join(' ')}`);
     expect(kind).toBe('read');
@@ -280,7 +280,7 @@ describe('readCommand', () => {
     expect(readCommand(`*** Begin Patch\n${headers}`).files.length).toBeLessThan(50);
   });
 
-  it('takes every text for something', () => {
+  it('accepts every text', () => {
     const part = fc.oneof(
       fc.constantFrom(
         ...[

@@ -1,4 +1,4 @@
-// What is left of a result that leaves: the placeholder, names, failures, and never more than a little.
+// What replaces a removed result: the placeholder, names, failures, and always a short text.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ const word = fc.constantFrom(
 const text = fc
   .array(fc.tuple(word, fc.constantFrom(1, 2, 40, 200)), { maxLength: 30, size: 'max' })
   .map((parts) => parts.map(([part, times]) => `${part} `.repeat(times)).join(''));
-/** As tools return them. */
+/** Results as tools return them. */
 const result = fc.oneof<fc.Arbitrary<unknown>[]>(
   text,
   text.map((output) => ({ output, exit_code: 1 })),
@@ -59,7 +59,7 @@ function holds(law: (given: unknown) => void): void {
 }
 
 describe('excerptOf', () => {
-  it('takes no path that is half a unit longer than half of the room', () => {
+  it('names no path that is half a unit longer than half of the room', () => {
     const named = `zz_1x a.cpp${' '.repeat(99)}`;
     expect(named).toHaveLength(110);
     expect(excerptOf(named, '[p]')).toBe('[p]\nIt named: zz_1x\nIt ended with: zz_1x a.cpp');
@@ -76,7 +76,7 @@ describe('excerptOf', () => {
     expect(seen).toBeGreaterThan(sightings(500));
   });
 
-  it('is known by sight, and is no reason for another one', () => {
+  it('is recognized, and not excerpted again', () => {
     holds((given) => {
       const excerpt = excerptOf(given, REMOVED_POINTER);
       expect(isExcerpt(excerpt)).toBe(excerpt !== REMOVED_POINTER);
@@ -84,7 +84,7 @@ describe('excerptOf', () => {
     });
   });
 
-  it('says the same of a result under each placeholder, however often', () => {
+  it('has the same content under each placeholder, however often it is made', () => {
     const response = toolResponse('c1', 'run', 'src/a.ts:1: x\n'.repeat(40));
     const [, said] = excerptOfBlock(response, REMOVED_POINTER).split(REMOVED_POINTER);
     expect(said).toContain('src/a.ts');
@@ -92,7 +92,7 @@ describe('excerptOf', () => {
       expect(excerptOfBlock(response, placeholder)).toBe(placeholder + String(said));
   });
 
-  it('names nothing that the result does not', () => {
+  it('names only what the result names', () => {
     holds((given) => {
       const [, names = ''] = excerptOf(given, REMOVED_POINTER).split('\nIt named: ');
       const whole = typeof given === 'string' ? given : JSON.stringify(given);
@@ -116,7 +116,7 @@ describe('excerptOf', () => {
     expect(seen).toBeGreaterThan(sightings(1_000));
   });
 
-  it('names the paths of a search, and what it says of a build that fails', () => {
+  it('names the paths of a search, and quotes the error of a failing build', () => {
     const search = Array.from({ length: 60 }, (_, at) => `./src/part-${at % 3}.ts:${at}: return`);
     expect(excerptOf(search.join('\n'), '[x]')).toBe(
       '[x]\nIt named: src/part-0.ts src/part-1.ts src/part-2.ts',
@@ -132,7 +132,7 @@ describe('excerptOf', () => {
     );
   });
 
-  it('does not say of a report in which something fails that all is well', () => {
+  it('reports a failing part of a report among passing ones', () => {
     const checked = Array.from({ length: 40 }, (_, at) => `- part ${at}: ok`);
     checked[13] = '- part 13: FAILS its check';
     expect(excerptOf(checked.join('\n'), '[x]')).toMatch(/\nIt reported: - part 13: FAILS/);
@@ -143,7 +143,7 @@ describe('excerptOf', () => {
     ['an issue', 'mcp__github__get_issue', 'Error: total is NaN\n'],
     ['a snapshot of a page', 'browser_snapshot', '- text "Error: card declined" [ref=e1]\n'],
     ['matches', 'search_code', 'src/a.ts: throw new TypeError: x is missing\n'],
-  ])('does not say that a call has failed that shows %s about a failure', (_, tool, said) => {
+  ])('does not report a failed call that shows %s about a failure', (_, tool, said) => {
     const excerpt = excerptOf(`${'a line of what it shows\n'.repeat(40)}${said}`, '[x]', tool);
     expect(excerpt).not.toContain('It failed with');
     expect(excerpt).toContain(`\nIt reported: ${said.split('\n').at(-2)}`);
@@ -151,7 +151,7 @@ describe('excerptOf', () => {
     expect(excerptOf(failed, '[x]', tool)).toContain('It failed with');
   });
 
-  it('says that all is well of tests that print errors which they expect', () => {
+  it('reports success of tests that print expected errors', () => {
     const noise = 'console.error\n  Error: boom\n    at f (a.js:1:2)\n'.repeat(20);
     for (const sum of [
       'Tests:       412 passed, 412 total\nTime:        3 s',
@@ -163,7 +163,7 @@ describe('excerptOf', () => {
     expect(excerptOf(`${noise}1 failed, 411 passed`, '[x]')).toContain('It reported: 1 failed');
   });
 
-  it('quotes what counts the failures where no line tells one, whatever is counted behind it', () => {
+  it('quotes the count of failures if no line names one, whatever is counted behind it', () => {
     const problems = Array.from(
       { length: 2_000 },
       (_, at) => `  ${at}:7  error  'x' is not used  no-x`,
@@ -175,14 +175,14 @@ describe('excerptOf', () => {
     expect(excerptOf({ output, exit_code: 1 }, '[x]')).not.toContain('0 errors and');
   });
 
-  it('quotes of npm what it says before it names its log', () => {
+  it('quotes what npm reports before it names its log', () => {
     const npm = 'npm error code E404\nnpm error 404 Not Found - GET /a\n';
     const log = 'npm error A complete log of this run can be found in: /root/.npm/_logs/b.log\n';
     const said = excerptOf(`${'npm warn deprecated a@1: use b\n'.repeat(20)}${npm}${log}`, '[x]');
     expect(said.split('\nIt reported: ').slice(1)).toEqual(npm.trimEnd().split('\n'));
   });
 
-  it('quotes the exception at the end of a traceback, and headings only where nothing else tells', () => {
+  it('quotes the exception at the end of a traceback, and headings only if there is nothing else', () => {
     const frames = '  File "/w/a.py", line 8, in <module>\n    main()\n'.repeat(12);
     const thrown = 'etl.errors.QuotaReached: exports-eu: 100/100';
     const traceback = `Traceback (most recent call last):\n${frames}${thrown}\n`;
@@ -199,7 +199,7 @@ describe('excerptOf', () => {
     expect(excerptOf(nothing, '[x]')).toContain('\nIt reported: ==== FAILURES ====');
   });
 
-  it('tells how many have failed beside the first of them, and which exception came last', () => {
+  it('reports how many failed besides the first ones, and the last exception', () => {
     const failed = Array.from({ length: 9 }, (_, at) => `test_a.py::test_${at} FAILED [ ${at}%]`);
     const noise = 'a plain line of it\n'.repeat(20);
     const tests = `${noise}${failed.join('\n')}\n${noise}== 9 failed, 219 passed in 0.80s ==`;
@@ -215,7 +215,7 @@ describe('excerptOf', () => {
     expect(told.split('\nIt failed with: ').slice(1)).toEqual(chain);
   });
 
-  it('takes nothing for an outcome that only stands above others, and what a plan comes to for one', () => {
+  it('does not quote headings as an outcome, but quotes the sum of a plan', () => {
     const noise = 'a plain line of it\n'.repeat(20);
     const plan = 'Plan: 1 to add, 40 to change, 1 to destroy.\n\nChanges to Outputs:\n  ~ db = 1';
     expect(excerptOf(noise + plan, '[x]')).toMatch(/It ended with: Plan: 1 to add, 40 to change/);
@@ -224,7 +224,7 @@ describe('excerptOf', () => {
     expect(excerptOf(noise + audit, '[x]')).toMatch(/It ended with: 2 vulnerabilities/);
   });
 
-  it('reads what a terminal would show, and names no modes of files, nor how old something is', () => {
+  it('reads what a terminal would show, and names no file modes or ages', () => {
     const noise = 'a plain line of it\n'.repeat(20);
     const coloured = `${noise}\u001b[1m\u001b[31mERROR\u001b[0m push denied for \u001b[36mapi_v2\u001b[0m\n`;
     expect(excerptOf(coloured, '[x]')).toBe(
@@ -237,7 +237,7 @@ describe('excerptOf', () => {
     expect(excerptOf(pods.repeat(9), '[x]')).toContain('It named: api-7c9d api-8e1f\n');
   });
 
-  it('quotes of an entry in JSON what stands beside its level', () => {
+  it('quotes the message of a JSON entry, not only its level', () => {
     const results = [
       { level: 'note', message: { text: 'all is well' } },
       { level: 'error', message: { text: 'This path is given by a user.' } },
@@ -250,7 +250,7 @@ describe('excerptOf', () => {
     }
   });
 
-  it('names the links of a text that is a list of such, whole', () => {
+  it('names the links of a list of links, in full', () => {
     const found = Array.from(
       { length: 9 },
       (_, at) =>
@@ -271,7 +271,7 @@ describe('excerptOf', () => {
     expect(excerptOf(code.repeat(20), '[x]')).not.toMatch(/named: .*https/);
   });
 
-  it('names the address of a page that a browser shows, and no refs of its elements', () => {
+  it('names the address of a page in a browser, and no refs of its elements', () => {
     const elements = Array.from(
       { length: 60 },
       (_, at) => `  - button "Add it" [ref=f1e${at + 900}]`,
@@ -298,7 +298,7 @@ describe('excerptOf', () => {
     expect(excerptOf(lines, placeholder)).toBe(placeholder);
   });
 
-  it('says that a call has failed of which no line does', () => {
+  it('reports a failed call without a line about the failure', () => {
     const host = 'Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\n';
     expect(excerptOf(host, '[x]')).toBe('[x]\nIt failed with: exit code 1');
     const refused = { isError: true, content: [{ type: 'text', text: 'refused' }] };
@@ -312,21 +312,21 @@ describe('excerptOf', () => {
     '    # restores ImportError',
     'class NotFoundError(LookupError):',
     ' * throws a TypeError',
-  ])('takes no code about exceptions for one: %s', (code) => {
+  ])('does not take code about exceptions for one: %s', (code) => {
     const shown = `${'    a_line = of_code(x)\n'.repeat(20)}${code}\n${'    last = of_code(x)\n'.repeat(3)}`;
     expect(excerptOf(shown, '[x]')).not.toMatch(/It (?:failed|reported)/);
     const thrown = `${shown}java.lang.NullPointerException\n`;
     expect(excerptOf(thrown, '[x]')).toContain('It reported: java.lang.NullPointerException');
   });
 
-  it('takes no failure from fields that say there is none', () => {
+  it('does not report a failure from fields that state there is none', () => {
     for (const none of ['error: none', 'lastError: null', 'failed: 0', 'Failures: 0, Errors: 0']) {
       const text = `${'a plain line of it\n'.repeat(20)}${none}\nthe state is known`;
       expect(excerptOf(text, '[x]')).not.toMatch(/It (?:failed|reported)/);
     }
   });
 
-  it('reads what tools of MCP answer, and logs in JSON to their end', () => {
+  it('reads answers of MCP tools, and logs in JSON to their end', () => {
     const json = JSON.stringify({ id: 'I-7', state: 'open', body: 'x '.repeat(200) });
     const content = [{ type: 'text', text: json }];
     for (const given of [{ content }, content, json]) {
@@ -350,10 +350,10 @@ describe('excerptOf', () => {
     ['a saved plan', 'Plan: 1 to add, 0 to change, 2 to destroy.', '\nSaved the plan to: tfplan'],
     ['a log', '2025-11-24T16:01:42.340Z caught up with all of it', ''],
     ['a log of a day', '[16:01:42] caught up with all of it', ''],
-    ['a plan of nothing', 'No changes. All of it is up to date.', '\nSaved the plan to: tfplan'],
+    ['an empty plan', 'No changes. All of it is up to date.', '\nSaved the plan to: tfplan'],
     ['a training', 'best val_accuracy: 0.81 at epoch 8', ''],
     ['tests in Chinese', '全部测试通过', ''],
-  ])('says how %s came out, so that nobody runs it again to learn that', (_, outcome, behind) => {
+  ])('states the outcome of %s, so that nobody runs it again for that', (_, outcome, behind) => {
     const output = `${'a line of what it did meanwhile\n'.repeat(40)}${outcome}\n${behind}`;
     for (const given of [output, { output, exit_code: 0 }]) {
       expect(excerptOf(given, '[x]')).toContain(`\nIt ended with: ${outcome}`);
@@ -382,13 +382,13 @@ describe('excerptOf', () => {
     ['Gemini CLI', gemini],
     ['Qwen Code', qwen],
     ['Claude Code', claude],
-  ])('says what came of a command, not what %s writes around it', (_, wrapped) => {
+  ])('states the outcome of a command, not what %s writes around it', (_, wrapped) => {
     const said = `${'a line of what it did meanwhile\n'.repeat(40)}the table is at 0003`;
     expect(excerptOf(wrapped(0, said), '[x]')).toMatch(/\nIt ended with: the table is at 0003$/);
     expect(excerptOf(wrapped(3, said), '[x]')).toMatch(/\nIt failed with: the table is at 0003$/);
   });
 
-  it('keeps a result that is nothing but a reminder', () => {
+  it('keeps a result that consists of a reminder only', () => {
     const reminder = `<system-reminder>\n${'the file is there and empty\n'.repeat(9)}</system-reminder>`;
     expect(excerptOf(reminder, '[x]')).toContain('\nIt ended with: the file is there and empty');
   });
@@ -416,18 +416,18 @@ describe('excerptOf', () => {
       '--- FAIL: TestA (0.00s)',
     ],
     ['a field of any name', '{"a":"b","detail":"Error: no route"}', 'Error: no route'],
-  ])('quotes of %s what it says of a failure', (_, line, quoted) => {
+  ])('quotes what %s says about a failure', (_, line, quoted) => {
     const others = '{"level":"info","msg":"all is well"}\n'.repeat(40);
     const excerpt = excerptOf(`${others}${line}\n${others}`, '[x]');
     expect(excerpt.split('\nIt reported: ').slice(1)).toEqual([quoted]);
   });
 
-  it('names no frame of a table as what came of it', () => {
+  it('does not quote the frame of a table as the outcome', () => {
     const table = `${'│ lib1 │ LOW │ fixed │\n'.repeat(40)}└──────┴─────┴───────┘`;
     expect(excerptOf(table, '[x]')).toMatch(/\nIt ended with: │ lib1 │ LOW │ fixed │$/);
   });
 
-  it('says with what the next page of a list is asked for, also where it quotes a failure', () => {
+  it('names the cursor of the next page of a list, even if it quotes a failure', () => {
     const issues = Array.from({ length: 30 }, (_, at) => ({ id: `I-${at}`, title: 'a title' }));
     const list = { issues, pageInfo: { hasNextPage: true, endCursor: 'Y3Vyc29yOnYyOpK5==' } };
     const next = '\nIt goes on with: endCursor: Y3Vyc29yOnYyOpK5==';
@@ -440,7 +440,7 @@ describe('excerptOf', () => {
     expect(excerptOf(JSON.stringify(long), '[x]')).not.toContain('It goes on');
   });
 
-  it('says how an object of JSON begins, where its id and its state are', () => {
+  it('quotes the start of a JSON object, where its id and its state are', () => {
     const ledger = Array.from({ length: 30 }, (_, at) => ({ account: at, credit: at * 7 }));
     const refund = { id: 're_fed80b19', amount: 1999, status: 'succeeded', ledger };
     const began =
@@ -451,7 +451,7 @@ describe('excerptOf', () => {
     expect(excerptOf(table, '[x]')).toContain('\nIt began with: {"customer":"cus_1","rows":');
   });
 
-  it('says which thing an object is and in what state, wherever among its fields that stands', () => {
+  it('names the id and the state of an object, wherever they are among its fields', () => {
     const url = 'https://api.example.com/repos/acme/app/pulls/412';
     const links = Object.fromEntries(
       ['diff', 'patch', 'issue'].map((key) => [key, `${url}/${key}`]),
@@ -470,20 +470,20 @@ describe('excerptOf', () => {
     }
     expect(excerptOf({ ...long, number: undefined }, '[x]')).not.toContain('It held');
     const { number, state, ...rest } = { ...long, head_id: [] };
-    // The text of an object with line breaks does not begin what stands in its place.
+    // An object whose text has line breaks is not quoted from its start.
     expect(excerptOf({ number, state, ...rest, url: [] }, '[x]')).toContain(
       'It held: {"number":412,"state":"open"}',
     );
     expect(isExcerpt(excerptOf(long, REMOVED_POINTER))).toBe(true);
   });
 
-  it('takes no line of a file for an outcome or a failure, nor a note of ours for a name', () => {
+  it('takes no line of a file for an outcome or a failure, and no note of ours for a name', () => {
     const numbered = Array.from({ length: 40 }, (_, at) => `${at + 1}→ throw new Error: done`);
     expect(excerptOf(numbered.join('\n'), '[x]')).toBe('[x]');
     const shrunk =
       `${'plain words\n'.repeat(60)}[… 9 lines as in read …]\n` +
       '[Shortened from 9000 characters: lines of earlier results (call_1abc)]';
-    // What it ended with, the other result shows.
+    // Its last line is shown by the other result.
     expect(excerptOf(shrunk, '[x]')).toBe('[x]');
     const ends = shrunk.replace('\n[Short', '\nDone, 3 changed\n[Short');
     expect(excerptOf(ends, '[x]')).toBe('[x]\nIt ended with: Done, 3 changed');
@@ -491,19 +491,19 @@ describe('excerptOf', () => {
     expect(excerptOf(named, '[x]')).toBe('[x]\nIt ended with: last words');
   });
 
-  it('names no versions and durations, of which outputs are full', () => {
+  it('names no versions and durations, which are frequent in outputs', () => {
     const built = '   Compiling rand_core v0.6.4 in 0.31s (31ms)\n'.repeat(40);
     expect(excerptOf(built, '[x]')).toMatch(/^\[x\]\nIt named: rand_core\n/);
   });
 
-  it('names no times, and nothing of how URLs escape', () => {
+  it('names no times, and no URL escapes', () => {
     const log = '2025-11-24T16:01:42.340Z poll_orders 2025-11-24T16:01:43Z ok\n'.repeat(40);
     expect(excerptOf(log, '[x]')).toMatch(/^\[x\]\nIt named: poll_orders\n/);
     const pages = 'see x.org/doc%20SetCookie%28Header%29_v2 or LIKE %add_all%\n'.repeat(40);
     expect(excerptOf(pages, '[x]')).toMatch(/^\[x\]\nIt named: x.org add_all SetCookie\n/);
   });
 
-  it('names what is in JSON of one line, as tools return it', () => {
+  it('names values in JSON on one line, as tools return it', () => {
     const orders = Array.from({ length: 40 }, (_, at) => ({ id: `ord_${at}`, eta: 'soon' }));
     const result = { customer: { id: 'cus_9a8', email: 'ada@example.com' }, orders };
     for (const given of [result, JSON.stringify(result)]) {
@@ -512,7 +512,7 @@ describe('excerptOf', () => {
     }
   });
 
-  it('reads what JSON escapes as what it is', () => {
+  it('decodes JSON escapes', () => {
     const page = String.raw`https:\/\/api.example.com\/v1\/orders?page=2\u0026size=50`;
     const title = String.raw`\u8ba2\u5355\u5df2\u53d1\u8d27 \ud83d\ude9a\ud83d`;
     const orders = Array.from({ length: 40 }, () => ({
@@ -532,12 +532,12 @@ describe('excerptOf', () => {
     );
   });
 
-  it('looks at no line that nobody reads, and at no more than the beginning', () => {
+  it('skips lines too long to read, and reads no more than the beginning', () => {
     expect(excerptOf(`readFile ${'x'.repeat(1_000)}`, '[x]')).toBe('[x]');
     expect(excerptOf(`${'plain\n'.repeat(20_000)}readFile`, '[x]')).toBe('[x]');
   });
 
-  it('takes time in proportion to what it looks at, whatever the text', () => {
+  it('takes time linear in what it reads, whatever the text', () => {
     const shapes = ['a.', '/a', 'a-', '_', '$.', 'A', './', '~/.', 'error', '😀', '\\n', '\n'];
     for (const shape of shapes) {
       const hostile = shape.repeat(1_000_000 / shape.length);
@@ -553,7 +553,7 @@ describe('endingOf', () => {
     ['fatal: no such branch\nall of it\nBUILD FAILED', 'fatal: no such branch … BUILD FAILED'],
     [`${REMOVED_POINTER}\nIt ended with: 3 passed`, '3 passed'],
     [REMOVED_POINTER, ''],
-  ])('says of %j, and nothing twice: %s', (result, ending) => {
+  ])('quotes of %j, without duplicates: %s', (result, ending) => {
     expect(endingOf(toolResponse('c1', 'run', result))).toBe(ending);
   });
 });
@@ -562,7 +562,7 @@ describe('isExcerpt', () => {
   it.each([
     ['', null, 5, {}, REMOVED_POINTER, 'It named: a', '\nIt named: a', 'x]\nIt named: a'],
     [`[${'x'.repeat(1_500)}]\nIt named: a`, '[x]\n\nIt named: a', ['[x]\nIt named: a']],
-  ])('is false of %j and such', (...others) => {
+  ])('is false for %j and the like', (...others) => {
     for (const other of others) expect(isExcerpt(other)).toBe(false);
   });
 });

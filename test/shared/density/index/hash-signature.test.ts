@@ -1,4 +1,4 @@
-// Calls with the same parameters have one number, and others have others.
+// Calls with the same parameters have the same number, and others have different ones.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -21,12 +21,12 @@ describe('signatureOf', () => {
     );
   });
 
-  it('tells other parameters and other tools apart', () => {
+  it('distinguishes other parameters and other tools', () => {
     const texts = new Map<number, string>();
     let alike = 0;
     fc.assert(
       fc.property(fc.constantFrom('run', 'look'), parameters, (name, given) => {
-        // One with -0 in it is the same as text.
+        // A call with -0 has the same text as one with 0.
         const text = JSON.stringify([name, given]);
         const signature = signatureOf(name, JSON.parse(JSON.stringify(given)));
         if ((texts.get(signature) ?? text) !== text) alike += 1;
@@ -59,11 +59,11 @@ describe('signatureOf', () => {
     [{ ab: 'c' }, { a: 'bc' }],
     ['', null],
     [{ path: 1.5 }, { path: 2.5 }],
-  ])('tells %j from %j', (a, b) => {
+  ])('distinguishes %j from %j', (a, b) => {
     expect(signatureOf('run', a)).not.toBe(signatureOf('run', b));
   });
 
-  it('tells small numbers apart wherever they stand', () => {
+  it('distinguishes small numbers in any place', () => {
     const signatures = new Set<number>();
     for (let first = 0; first < 100; first += 1) {
       for (let second = 0; second < 100; second += 1) {
@@ -73,7 +73,7 @@ describe('signatureOf', () => {
     expect(signatures.size).toBeGreaterThanOrEqual(9_999);
   });
 
-  it('ends for what holds itself, and for what is deep', () => {
+  it('terminates for circular and for deep parameters', () => {
     const cyclic: Record<string, unknown> = { a: 1 };
     cyclic.self = cyclic;
     expect(signatureOf('run', cyclic)).toBe(signatureOf('run', cyclic));

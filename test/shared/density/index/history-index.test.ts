@@ -1,4 +1,4 @@
-// An index of chosen entries, against one that is fed with the new history from its start.
+// An index of chosen entries, compared with a new index of the same history.
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -27,7 +27,7 @@ const SCOPE = scopeOfSession({
   inclusionSyntaxes: ['delimited', 'referenced-files'],
 });
 
-/** Ids by their first use, so that tables of indices with other ids can be compared. */
+/** Numbers ids by first use, so that tables of indices with different ids can be compared. */
 class Renaming {
   readonly #names = new Map<number, number>();
 
@@ -82,17 +82,17 @@ function indexOf(history: readonly IContent[]): HistoryIndex {
   return index;
 }
 
-/** As `toStrictEqual`, but cheap as long as it holds. */
+/** Like `toStrictEqual`, but cheap if the tables are equal. */
 function expectEqualTables(index: HistoryIndex, history: readonly IContent[]): void {
   const [actual, expected] = [tablesOf(index), tablesOf(indexOf(history))];
   if (!isDeepStrictEqual(actual, expected)) expect(actual).toStrictEqual(expected);
 }
 
 interface Rewrite {
-  /** Places in the former history, and `NONE` for an entry that comes in. */
+  /** Positions in the former history, and `NONE` for a new entry. */
   readonly order: readonly number[];
   readonly isShuffled: boolean;
-  /** Entries that are appended afterwards. */
+  /** Entries appended afterwards. */
   readonly appended: number;
 }
 
@@ -113,7 +113,7 @@ function sourcesOf({ order, isShuffled }: Rewrite, length: number): Int32Array {
   return Int32Array.from(sources, (source) => (source === NONE ? NONE : (kept.shift() ?? NONE)));
 }
 
-/** Rows of the tables that the laws have looked at. */
+/** Rows that the laws have checked. */
 const seen = {
   ...{ calls: 0, paired: 0, open: 0, partials: 0, inclusions: 0, groups: 0, repaired: 0 },
   ...{ answers: 0, ranges: 0, signatures: 0, excerpts: 0 },
@@ -141,7 +141,7 @@ function rowsOf(stretches: readonly Stretch[]): number[] {
   );
 }
 
-/** Rows come from rows of the same entry that say the same. */
+/** Each row comes from an equal row of the same entry. */
 function expectSources(
   from: HistoryIndex,
   { index, callRows, responseRows }: ChosenIndex,
@@ -183,7 +183,7 @@ function holds(histories: fc.Arbitrary<IContent[]>, cases: number): void {
         let sources = sourcesOf(step, entries.length);
         const added = draw(sources.filter((source) => source === NONE).length);
         let incoming = added.length;
-        // Where the supply has ended, nothing comes in.
+        // No entries are added once the supply has ended.
         sources = sources.filter((source) => source !== NONE || (incoming -= 1) >= 0);
         const stretches = stretchesOfRewrite(entries.length, sources);
         for (const entry of added) index.append(entry);
@@ -211,22 +211,22 @@ function holds(histories: fc.Arbitrary<IContent[]>, cases: number): void {
 }
 
 describe('HistoryIndex', () => {
-  it('is, for chosen entries, the index of the history that they make', () => {
+  it('equals, for chosen entries, the index of their history', () => {
     holds(arbitraryHistory(), 500);
     holds(arbitraryWorkingHistory(), 500);
   });
 
-  it('is so for broken histories as well', () => {
+  it('does the same for broken histories', () => {
     holds(arbitraryBrokenHistory(), 250);
     holds(arbitraryWorkingHistory(arbitraryBrokenHistory()), 250);
   });
 
-  it('was seen with every kind of row, and with calls that got another response', () => {
+  it('was tested with every kind of row, and with calls that got another response', () => {
     for (const [kind, rows] of Object.entries(seen))
       expect([kind, rows > sightings(200)]).toEqual([kind, true]);
   });
 
-  it('pairs a response of a tool that still runs before the one that follows it in the same entry', () => {
+  it('pairs a response of a running tool before the next one in the same entry', () => {
     const history: IContent[] = [
       { speaker: 'ai', blocks: [{ type: 'tool_call', id: 'a', name: 'run', parameters: {} }] },
       {
@@ -245,7 +245,7 @@ describe('HistoryIndex', () => {
     expectEqualTables(index, history);
   });
 
-  it('forgets ids that are gone, once they are many', () => {
+  it('forgets unused ids once they are many', () => {
     const calls = (start: number): IContent[] =>
       Array.from({ length: 1_000 }, (_, at) => ({
         speaker: 'ai',
@@ -261,7 +261,7 @@ describe('HistoryIndex', () => {
     }
   });
 
-  it('notes nothing for a working set when there can be none', () => {
+  it('notes nothing for a working set if there can be none', () => {
     const scope = { ...SCOPE, workingSet: false, recency: false, unsent: false };
     const [noting, other] = [new HistoryIndex(SCOPE), new HistoryIndex(scope)];
     for (const entry of workingHistory('run(cat_a.ts) lines(a.ts:1-9)')) {
@@ -274,12 +274,12 @@ describe('HistoryIndex', () => {
       );
     expect(columns(noting)).toEqual([2, 2, 2, 2, 2, 2]);
     expect(columns(other)).toEqual([0, 0, 0, 0, 0, 0]);
-    // A command names files for a working set alone.
+    // Files named in a command matter only to a working set.
     expect(noting.calls.paths.length).toBe(2);
     expect(other.calls.paths.length).toBe(1);
   });
 
-  it('takes a long list with few results up in steps without a look at all of it in each', () => {
+  it('adds a long list with few results in steps that do not read all of it', () => {
     let reads = 0;
     const history = Array.from({ length: 1_000 }, (_, at): IContent => ({
       get speaker() {
@@ -294,7 +294,7 @@ describe('HistoryIndex', () => {
     expect(reads).toBeLessThan(4 * history.length);
   });
 
-  it('notes no ids when it will not be rewritten', () => {
+  it('notes no ids if it will not be rewritten', () => {
     const history: IContent[] = [
       {
         speaker: 'ai',

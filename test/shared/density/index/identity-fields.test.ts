@@ -1,4 +1,4 @@
-// Where a list goes on: what APIs call it, and what only looks like it.
+// The next page of a list: how APIs name it, and fields that only look like it.
 
 import { describe, expect, it } from 'vitest';
 import { nextPageIn } from '../../../../src/shared/density/index/identity-fields.js';
@@ -35,7 +35,7 @@ describe('nextPageIn', () => {
     ['a style', 'a {\n  cursor: pointer;\n}\nconst style = { "cursor": "pointer" };'],
     ['a type', 'interface Page {\n  nextToken: string\n}'],
     ['what is too long', `{"nextToken":"${'a1'.repeat(200)}"}`],
-  ])('takes %s for none', (_, text) => {
+  ])('finds none in %s', (_, text) => {
     expect(nextPageIn(text, 240)).toBe('');
   });
 });

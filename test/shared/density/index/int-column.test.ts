@@ -1,11 +1,11 @@
-// Columns against plain lists.
+// Columns, compared with plain lists.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IntColumn } from '../../../../src/shared/density/index/history-columns.js';
 import { EntryStretches } from '../../../../src/shared/density/index/stretches.js';
 
-/** Most values are small, and those next to where a width ends are as likely as others. */
+/** Most values are small; those next to the limits of a width are as likely as others. */
 const value = fc.oneof(
   fc.integer({ min: -1, max: 100 }),
   fc.constantFrom(-129, -128, 127, 128, -32_769, -32_768, 32_767, 32_768),
@@ -20,7 +20,7 @@ function columnOf(list: readonly number[]): IntColumn {
 }
 
 describe('IntColumn', () => {
-  it('holds what was pushed and set, whatever width that takes', () => {
+  it('has the values that were pushed and set, whatever width that takes', () => {
     fc.assert(
       fc.property(values, fc.array(fc.tuple(fc.nat(299), value)), (list, sets) => {
         const column = columnOf(list);
@@ -37,7 +37,7 @@ describe('IntColumn', () => {
     );
   });
 
-  it('adds stretches of another column, as they are or shifted', () => {
+  it('appends ranges of another column, unchanged or shifted', () => {
     const places = fc.array(fc.tuple(fc.nat(299), fc.nat(80)), { maxLength: 8 });
     fc.assert(
       fc.property(values, values, places, (list, former, chosen) => {
@@ -66,7 +66,7 @@ describe('IntColumn', () => {
       columnOf(Array.from({ length: 50_000 }, (_, row) => row % 128)),
     );
     const most = 20 * 50_000 * 1.5;
-    // What it grew out of may not have been collected yet: that adds up to twice as much.
+    // Outgrown buffers may not have been collected yet: that can double the memory.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(most * 3);
     expect(columns).toHaveLength(20);
   });

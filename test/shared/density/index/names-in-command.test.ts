@@ -1,4 +1,4 @@
-// Names of files in commands: with spaces, brackets and letters of any script, as shells need them spelled.
+// File names in commands: with spaces, brackets and letters of any script, as shells spell them.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const name = fc
   .map(([folders, file, extension]) => [...folders, file + extension].join('/'))
   .filter((each) => !/\.\.|\s-|[sy]\//.test(each));
 
-/** How a shell is told a name. */
+/** Spellings of a name in a shell. */
 const SPELLINGS: readonly ((each: string) => string)[] = [
   (each) => `'${each}'`,
   (each) => each.replaceAll(/[^\w./@+\p{L}-]/gu, String.raw`\$&`),
@@ -27,7 +27,7 @@ const SPELLINGS: readonly ((each: string) => string)[] = [
 ];
 
 describe('names in commands', () => {
-  it('are the files that are read and written, whatever is in them', () => {
+  it('are the files that are read and written, whatever characters they have', () => {
     fc.assert(
       fc.property(name, fc.constantFrom(...SPELLINGS), (each, spell) => {
         const file = `/w/${each}`;
@@ -65,7 +65,7 @@ describe('names in commands', () => {
     'cat src/*/a.ts',
     'cat src/{a,b}.ts',
     'cat src/a.ts~',
-  ])('are not told by a variable, a pattern or a copy: %s', (command) => {
+  ])('are not read from a variable, a pattern or a copy: %s', (command) => {
     expect(readCommand(command, '/w')).toEqual({ kind: 'read', files: [] });
   });
 
@@ -73,7 +73,7 @@ describe('names in commands', () => {
     ['git commit -m "fix src/a.ts"', 'command', ['src/a.ts']],
     ['rg "foo bar" src/a.ts', 'search', ['src/a.ts']],
     ['echo "--- b c.ts"; cat a.ts', 'read', ['c.ts', 'a.ts']],
-  ])('are not what else is quoted: %s', (command, kind, files) => {
+  ])('are not read from other quotes: %s', (command, kind, files) => {
     expect(readCommand(command)).toMatchObject({ kind, files });
   });
 });

@@ -1,4 +1,4 @@
-// Open calls, few and many, against a list that is searched from its end.
+// Open calls, few and many, compared with a list that is searched from its end.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const steps = fc.array(
 );
 
 describe('OpenCalls', () => {
-  it('gives the newest open call of an id, however many are open', () => {
+  it('returns the newest open call of an id, however many are open', () => {
     let mostOpen = 0;
     fc.assert(
       fc.property(steps, (script) => {

@@ -1,4 +1,4 @@
-// A quote of a line leads to that line, however many others begin alike.
+// A quote of a line leads to that line, however many others start the same.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { Draft } from '../../../../src/shared/shrink/shrinker.js';
 import { withoutRuns } from '../../../../src/shared/shrink/shown-before.js';
 import { runs } from '../../../support/scale.js';
 
-/** What stands in place of lines from `first` on, which are the same lines of the same text. */
+/** The note in place of lines from `first` on, which are the same lines of the same text. */
 function noteOf(lines: readonly string[], first: number, end: number): string {
   const places = quotePlaces(lines.join('\n'));
   const source = { callId: 'c', name: 'make', placeOf: (line: number) => places[line] ?? 0 };
@@ -36,7 +36,7 @@ function foundBy(note: string, lines: readonly string[]): readonly [number | und
 const FILE = '  File "/project/src/a/long/way/down/module.py", line ';
 
 describe('quotePlaces', () => {
-  it('quotes more of lines that begin alike, and says which one it is if they are the same that far', () => {
+  it('quotes more of lines that start the same, and numbers those that are the same that far', () => {
     const alike = [`${FILE}10, in run`, `${FILE}20, in run`, `${FILE}20, in run`];
     const lines = alike.flatMap((line, at) => [line, `    call of ${'it '.repeat(60)}${at}`, '}']);
     expect([0, 3, 6, 1, 2].map((first) => noteOf(lines, first, 9).split(', from ')[1])).toEqual([
@@ -83,7 +83,7 @@ describe('quotePlaces', () => {
     for (const times of Object.values(seen)) expect(times).toBeGreaterThan(0);
   });
 
-  it('names no place that nobody would count to, but what it quotes stands there', () => {
+  it('gives no number that is too high to count to, but still quotes the line', () => {
     const lines = Array.from({ length: 400 }, () => `the same ${'again '.repeat(40)}`);
     expect(noteOf(lines, 253, 400)).toContain(', from the 254th "the same again');
     expect(noteOf(lines, 254, 400)).toContain(', from "the same again again');

@@ -1,4 +1,4 @@
-// Which lines of a text others show, and that of those which are forgotten nothing is left.
+// Which lines of a text other texts show; forgotten texts leave nothing behind.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const OTHERS = LINES.replaceAll('three', 'the others');
 const lines = linesOf(LINES);
 
 describe('KnownShingles', () => {
-  it('finds lines in the newest text that has them and may be named, in whatever order texts were noted', () => {
+  it('finds lines in the newest eligible text, in whatever order texts were noted', () => {
     const known = new KnownShingles();
     for (const text of [20, 10, 30]) known.note(text, lines);
     const rows = new Map([
@@ -48,7 +48,7 @@ describe('KnownShingles', () => {
     ]);
   });
 
-  it('tells of one run where lines follow each other in another text as well', () => {
+  it('splits a run where its lines do not follow each other in the other text', () => {
     const known = new KnownShingles();
     known.note(1, linesOf(`${LINES}\n${OTHERS}`));
     const turned = linesOf(`${OTHERS}\n${LINES}\n${OTHERS}`);
@@ -58,21 +58,21 @@ describe('KnownShingles', () => {
     ]);
   });
 
-  it('tells of lines without numbers that stand where one would not look for them', () => {
+  it('gives the position of lines without numbers unless that is obvious', () => {
     const known = new KnownShingles();
     known.note(1, linesOf(text(0, 60)), quotePlaces(text(0, 60)));
     const found = (shown: string): readonly object[] =>
       known.shownIn(linesOf(shown), new Map([[1, 0]]));
     const places = quotePlaces(text(0, 60));
     const other = text(100, 5);
-    // From the start or the end on, or behind what stands before.
+    // At the start or the end, or following the previous run.
     expect(found(text(0, 9))).toEqual([{ start: 0, end: 9, row: 0 }]);
     expect(found(text(51, 9))).toEqual([{ start: 0, end: 9, row: 0 }]);
     expect(found(`${text(0, 9)}\n${other}\n${text(12, 9)}`)).toEqual([
       { start: 0, end: 9, row: 0 },
       { start: 14, end: 23, row: 0 },
     ]);
-    // All that is there.
+    // The whole text.
     expect(found(`${other}\n${text(0, 60)}\n${other}`)).toEqual([{ start: 5, end: 65, row: 0 }]);
     expect(found(text(20, 9))).toEqual([{ start: 0, end: 9, row: 0, sourceIndex: 20, places }]);
     expect(found(`${text(0, 9)}\n${other}\n${text(40, 9)}`)).toEqual([
@@ -81,7 +81,7 @@ describe('KnownShingles', () => {
     ]);
   });
 
-  it('tells what it takes to quote them, wherever the table keeps that', () => {
+  it('returns the quote places of a text, also after the table was compacted', () => {
     const known = new KnownShingles();
     known.note(1, linesOf(text(900, 30)));
     const alike = (from: number): string =>
@@ -96,7 +96,7 @@ describe('KnownShingles', () => {
     expect(found()).toEqual([run]);
   });
 
-  it('knows more stretches than fit narrow rows, and those that are left of them', () => {
+  it('supports more shingles than fit narrow rows, and after most are forgotten', () => {
     const known = new KnownShingles();
     const texts = Array.from({ length: 60 }, (_, at) => linesOf(text(at * 4_096, 4_096)));
     for (const [at, lines] of texts.entries()) known.note(at + 1, lines);
@@ -108,7 +108,7 @@ describe('KnownShingles', () => {
     expect(texts.flatMap((_, at) => (isKnown(at) ? [at] : []))).toEqual([0, 59]);
   });
 
-  it('keeps nothing of what is forgotten', () => {
+  it('keeps nothing of forgotten texts', () => {
     const known = new KnownShingles();
     for (const text of [1, 2]) known.note(text, text === 2 ? linesOf(OTHERS) : lines);
     known.move(1, 3);
@@ -122,7 +122,7 @@ describe('KnownShingles', () => {
     expect(known.size).toBe(0);
   });
 
-  it('tells of a run with all that stands around it, by the text that shows most of it', () => {
+  it('extends a run as far as possible, with the text that shows most of it', () => {
     const known = new KnownShingles();
     const part = text(0, 30);
     known.note(1, linesOf(`${text(100, 1)}\n${part}\n${text(200, 7)}`));
@@ -135,10 +135,10 @@ describe('KnownShingles', () => {
   });
 
   it.each([
-    ['numbered from elsewhere on', (line: string, at: number) => `${at + 40}\t${line}`, 40],
-    ['numbered alike', (line: string, at: number) => `  ${at + 7}→${line}`, undefined],
+    ['with other numbers', (line: string, at: number) => `${at + 40}\t${line}`, 40],
+    ['with the same numbers', (line: string, at: number) => `  ${at + 7}→${line}`, undefined],
     ['without numbers', (line: string) => line, null],
-  ])('knows lines %s there', (_name, made, sourceNumber) => {
+  ])('finds lines %s', (_name, made, sourceNumber) => {
     const known = new KnownShingles();
     const numbered = (line: string, at: number): string => `${at + 7}→${line}`;
     const lines = text(0, 12).split('\n');
@@ -150,7 +150,7 @@ describe('KnownShingles', () => {
   });
 
   it.each([['a colon, as grep -n does', (line: string, at: number) => `${at + 1}:${line}`]])(
-    'knows lines whose numbers end with %s, indented and empty ones as well',
+    'finds lines whose numbers end with %s, including indented and empty ones',
     (_name, made) => {
       const indented = text(0, 9)
         .split('\n')
@@ -162,7 +162,7 @@ describe('KnownShingles', () => {
     },
   );
 
-  it('takes lines that are indented otherwise for other lines', () => {
+  it('distinguishes lines with different indentation', () => {
     const plain = text(0, 9).split('\n');
     const known = new KnownShingles();
     known.note(1, linesOf(plain.join('\n')));
@@ -172,7 +172,7 @@ describe('KnownShingles', () => {
     }
   });
 
-  it('begins a run anew where numbers do', () => {
+  it('splits a run where numbers restart', () => {
     const restarting = (line: string, at: number): string => `${at % 6}:${line}`;
     const lines = text(0, 12).split('\n');
     const numbered = linesOf(lines.map(restarting).join('\n'));
@@ -191,7 +191,7 @@ describe('KnownShingles', () => {
     );
   });
 
-  it('takes the end of a text for the end of it, and what stands behind numbered lines for what it is', () => {
+  it('ends a run at the end of a text, and starts one behind numbered lines', () => {
     const known = new KnownShingles();
     known.note(1, linesOf(text(0, 6)));
     known.note(2, linesOf(text(6, 6)));
@@ -206,7 +206,7 @@ describe('KnownShingles', () => {
     ]);
   });
 
-  it('claims nothing that is not so, and finds every run of five lines', () => {
+  it('claims nothing wrong, and finds every run of five lines', () => {
     const piece = fc.record({
       from: fc.integer({ min: 0, max: 12 }),
       length: fc.integer({ min: 0, max: 14 }),
@@ -247,7 +247,7 @@ describe('KnownShingles', () => {
     );
   });
 
-  it('knows what a list of its texts would know, whatever was forgotten and moved', () => {
+  it('finds the same as a list of its texts, whatever was forgotten and moved', () => {
     const number = fc.integer({ min: 1, max: 40 });
     const said = fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 40 });
     const command = fc.oneof(
@@ -285,7 +285,7 @@ describe('KnownShingles', () => {
               texts.set(at + 100, held);
             }
           }
-          // One that was fed with what is left, in order, knows the same.
+          // A new table with the remaining texts, in order, finds the same.
           const fresh = new KnownShingles();
           for (const [at, held] of [...texts].toSorted(([a], [b]) => a - b))
             fresh.note(at, linesOf(held), quotePlaces(held));
@@ -303,7 +303,7 @@ describe('KnownShingles', () => {
   });
 });
 
-/** Lines of which none stands twice. */
+/** Lines that are all different. */
 function text(from: number, length: number): string {
   return Array.from({ length }, (_, at) => `the line ${from + at} of a long text`).join('\n');
 }
@@ -318,7 +318,7 @@ function numberAfter(line: string | undefined, steps: number): number | null {
   return number === null ? null : number + steps;
 }
 
-/** Whether the lines of a run stand at a place in a text, numbered as it says. */
+/** Whether the lines of a run are at that place of a text, numbered as it says. */
 function isTrue(
   { start, end, sourceNumber: there }: ShownRun,
   lines: readonly string[],

@@ -1,4 +1,4 @@
-// Which texts of a write's arguments are left out, and that the note in their place is true of them.
+// Which texts of a write's arguments are removed, and that the note in their place is true.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -12,21 +12,21 @@ const LEFT =
   '*** Begin Patch\n*** Update File: a.md\n@@\n-[left out: what this edit has replaced]\n+new\n*** End Patch';
 
 describe('withoutSpentText', () => {
-  it('takes from a script the lines that its patches remove, and no list that it writes', () => {
+  it('removes from a script the lines that its patches remove, and no list that it writes', () => {
     const list = '- an item of a list\n'.repeat(20);
     const script = (patch: string): string =>
       `cat > b.md <<'E'\n${list}E\napply_patch <<'E'\n${patch}\nE\napply_patch <<'E'\n${patch}\nE\ncat <<'E'\n${list}E\n`;
     expect(withoutSpentText({ command: script(PATCH) })).toEqual({ command: script(LEFT) });
   });
 
-  it('takes what an edit replaced, and no patch that it put in its place', () => {
+  it('removes the text that an edit replaced, and no patch that it inserted', () => {
     const edit = { old_string: 'x'.repeat(200), new_string: PATCH };
     const shortened = { ...edit, old_string: '[left out: what this edit has replaced]' };
     expect(withoutSpentText(edit)).toEqual(shortened);
     expect(withoutSpentText({ edits: [edit, null] })).toEqual({ edits: [shortened, null] });
   });
 
-  it('counts content in writes of whole files, and all else in others', () => {
+  it('counts content in writes of whole files, and everything else in others', () => {
     const content = { path: 'a.ts', content: 'x'.repeat(400) };
     expect(spendableTokens(content, true)).toBeGreaterThan(80);
     expect(spendableTokens(content, false)).toBe(0);

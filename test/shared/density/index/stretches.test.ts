@@ -1,4 +1,4 @@
-// Changes as stretches, against the lists of entries that they stand for.
+// Changes as ranges, compared with the lists of entries that they describe.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import {
   stretchesOfRewrite,
 } from '../../../../src/shared/density/index/stretches.js';
 
-/** By entry of the new history, its place in the former one; checks the shifts on the way. */
+/** For each entry of the new history, its position in the former one; checks the shifts, too. */
 function placesOf(entries: EntryStretches): number[] {
   const places: number[] = [];
   for (const { start, end, shift } of entries.list()) {
@@ -26,7 +26,7 @@ const edits = fc.array(fc.constantFrom('stays', 'stays', 'goes', 'is replaced'),
 });
 
 describe('stretchesOfEdit', () => {
-  it('leaves out what goes, and has what comes in where something is replaced', () => {
+  it('omits removed entries, and has new ones for replaced entries', () => {
     fc.assert(
       fc.property(edits, (kinds) => {
         const at = (kind: string): number[] =>
@@ -43,7 +43,7 @@ describe('stretchesOfEdit', () => {
     );
   });
 
-  it('makes no more stretches than there are edits, and one', () => {
+  it('makes at most one range more than there are edits', () => {
     const edited = stretchesOfEdit(100_000, Int32Array.of(5, 6, 90_000), Int32Array.of());
     expect(edited.list()).toEqual([
       { start: 0, end: 5, shift: 0 },
@@ -54,7 +54,7 @@ describe('stretchesOfEdit', () => {
 });
 
 describe('stretchesOfRewrite', () => {
-  it('has the entries in their new order, those that come in behind the former ones', () => {
+  it('has the entries in their new order, with new ones behind the former ones', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -1, max: 30 })), (sources) => {
         let next = 31;

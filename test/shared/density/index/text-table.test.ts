@@ -1,11 +1,11 @@
-// A table of texts against a list of distinct ones.
+// A table of texts, compared with a list of distinct ones.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NONE, IntColumn } from '../../../../src/shared/density/index/history-columns.js';
 import { TextTable } from '../../../../src/shared/density/index/text-table.js';
 
-/** Short texts, so that many are equal; among them empty ones and halves of characters. */
+/** Short texts, so that many are equal, with empty ones and lone surrogates. */
 const text = fc.oneof(
   fc.string({ maxLength: 2 }),
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -15,7 +15,7 @@ const text = fc.oneof(
 const texts = fc.array(text, { maxLength: 600, size: 'max' });
 
 describe('TextTable', () => {
-  it('numbers distinct texts by first use, and gives them back', () => {
+  it('numbers distinct texts by first use, and returns them', () => {
     let most = 0;
     fc.assert(
       fc.property(texts, (list) => {
@@ -31,7 +31,7 @@ describe('TextTable', () => {
     expect(most).toBeGreaterThan(300);
   });
 
-  it('stays right in tables of many texts', () => {
+  it('stays correct with many texts', () => {
     const table = new TextTable();
     const name = (number: number): string => `call_${String(number).padStart(8, '0')}`;
     for (let number = 0; number < 70_000; number += 1) table.numberOf(name(number));
@@ -41,7 +41,7 @@ describe('TextTable', () => {
     }
   });
 
-  it('lets go of texts that are in no column once they are many, and renumbers the columns', () => {
+  it('drops unused texts once they are many, and renumbers the columns', () => {
     const table = new TextTable();
     const column = new IntColumn();
     const other = new IntColumn();
@@ -56,7 +56,7 @@ describe('TextTable', () => {
     ).toEqual(['text 900', 'text 4', 'text 4', 'text 7']);
   });
 
-  it('is itself as long as most of its texts are in columns', () => {
+  it('is returned unchanged while most of its texts are used', () => {
     const table = new TextTable();
     const column = new IntColumn();
     for (let number = 0; number < 1_000; number += 1) {

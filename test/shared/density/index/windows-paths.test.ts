@@ -1,4 +1,4 @@
-// Paths as Windows has them: a file may be spelled with slashes of either kind, and its drive in either case.
+// Windows paths: a file may be spelled with either kind of slash, and its drive in either case.
 
 import type * as NodePath from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -14,7 +14,7 @@ vi.mock('node:path', async (original) => {
 const ROOT = String.raw`C:\work`;
 
 describe('paths of Windows', () => {
-  it('are one file however tools and commands spell them', () => {
+  it('are the same file however tools and commands spell them', () => {
     const commands = [
       String.raw`Get-Content src\a\Index.ts`,
       String.raw`type C:\work\src\a\Index.ts`,
@@ -29,7 +29,7 @@ describe('paths of Windows', () => {
     expect(table.idOf(String.raw`src\b\Index.ts`)).toBe(1);
   });
 
-  it('are asked for in either spelling', () => {
+  it('are found by either spelling', () => {
     const asked = filesAskedFor(String.raw`See @src\a.ts and @C:/work/b.ts.`, ROOT);
     expect(asked).toContain(pathKey(ROOT, 'src/a.ts'));
     expect(asked).toContain(pathKey(ROOT, String.raw`c:\work\b.ts`));

@@ -90,9 +90,9 @@ describe('optimize', () => {
       'a:r1(a.ts),r2(b.ts) t:r1 t:r2 a:w3 t:w3',
       'a:r2(b.ts) t:r2 a:w3 t:w3',
     ],
-    ['the call but not what was said', 'a:reading,r1 t:r1 a:w2 t:w2', 'a:reading a:w2 t:w2'],
-    ['an entry that keeps blank text only', 'a:_,r1 t:r1 a:w2 t:w2', 'a:w2 t:w2'],
-    ['an entry that keeps reasoning only', 'a:*s1,r1 t:r1 a:w2 t:w2', 'a:w2 t:w2'],
+    ['the call but not the text beside it', 'a:reading,r1 t:r1 a:w2 t:w2', 'a:reading a:w2 t:w2'],
+    ['an entry that is left with blank text only', 'a:_,r1 t:r1 a:w2 t:w2', 'a:w2 t:w2'],
+    ['an entry that is left with reasoning only', 'a:*s1,r1 t:r1 a:w2 t:w2', 'a:w2 t:w2'],
     ['reasoning that led to the call alone', 'a:okay,*s1,r1 t:r1 a:w2 t:w2', 'a:okay a:w2 t:w2'],
     [
       'the reasoning in front of the call, and no other',
@@ -162,13 +162,13 @@ describe('optimize', () => {
     });
   });
 
-  it('lets only whole writes supersede when told so', () => {
+  it('lets only whole writes supersede if told so', () => {
     const config = { ...CONFIG, partialWritesSupersede: false };
     expect(edits('a:r1 t:r1 a:e2 t:e2', config)).toBe('');
     expect(edits('a:r1 t:r1 a:w2 t:w2', config)).toBe('-0 -1');
   });
 
-  it('prunes nothing that is switched off', () => {
+  it('prunes nothing when switched off', () => {
     const off = { ...CONFIG, readWritePruning: false, fileDedupe: false };
     expect(edits('h:@a.ts a:r1 t:r1 a:w2 t:w2 h:@a.ts', off)).toBe('');
   });
@@ -190,7 +190,7 @@ describe('optimize', () => {
     expect(outcome(before)).toBe(describeHistory(historyOf(after)));
   });
 
-  it('leaves a note in place of a human entry that was an inclusion and nothing else', () => {
+  it('leaves a note in place of a human entry that consisted of an inclusion', () => {
     expect(outcome('h:@a.ts h:@a.ts')).toContain('File content removed');
     expect(edits('h:@a.ts h:@a.ts')).toBe('~0');
   });
@@ -207,7 +207,7 @@ describe('optimize', () => {
     expect(optimize(history, CONFIG).replacements.has(0)).toBe(false);
   });
 
-  it('takes an opening inside an inclusion for content', () => {
+  it('treats an opening inside an inclusion as content', () => {
     const nested = '--- a.ts ---\n--- b.ts ---\n--- End of content ---\n';
     const history = [humanText(nested), ...historyOf('h:@b.ts')];
     expect(describeResult(optimize(history, CONFIG))).toBe('');
@@ -224,23 +224,23 @@ describe('optimize', () => {
   });
 
   it.each([
-    ['keeps what is within the retention', 'a:s1 t:s1', ''],
+    ['keeps results within the retention', 'a:s1 t:s1', ''],
     ['keeps the newest of each tool', 'a:s1 t:s1 a:g2 t:g2 a:s3 t:s3', '~1'],
     ['prunes within one entry', 'a:s1,s2 t:s1,s2', '~1'],
     ['does not prune the pointer again', 'a:s1 t:s1~ a:s2 t:s2', ''],
     ['counts the pointer', 'a:s1 t:s1 a:s2 t:s2~', '~1'],
     ['leaves a running tool alone', 'a:s1 t:s1? a:s2 t:s2', ''],
-    ['counts responses of one id each', 'a:s1 t:s1 a:s1 t:s1', '~1'],
-    ['skips what pruning of pairs removed', 'a:s1 t:s1 a:r2 t:r2 a:w3 t:w3 a:r4 t:r4', '-2 -3'],
+    ['counts each response of a shared id', 'a:s1 t:s1 a:s1 t:s1', '~1'],
+    ['skips what pair pruning removed', 'a:s1 t:s1 a:r2 t:r2 a:w3 t:w3 a:r4 t:r4', '-2 -3'],
   ])('by recency %s', (_, notation, expected) => {
     expect(edits(notation, RECENT)).toBe(expected);
   });
 
-  it.each([0, -3, Number.NaN, 0.5])('takes a retention of %d for 1', (recencyRetention) => {
+  it.each([0, -3, Number.NaN, 0.5])('treats a retention of %d as 1', (recencyRetention) => {
     expect(edits('a:s1 t:s1 a:s2 t:s2', { ...RECENT, recencyRetention })).toBe('~1');
   });
 
-  it('replaces nothing of a response but its result', () => {
+  it('replaces only the result of a response', () => {
     const failed = toolResponse('s1', 'shell', { output: 'long' }, 'exit 1');
     const history = [
       aiContent([toolCall('s1', 'shell', {})]),
@@ -254,7 +254,7 @@ describe('optimize', () => {
     );
   });
 
-  it('reads no parameter and no result that it does not need', () => {
+  it('reads no parameter and no result without need', () => {
     const trap = {
       get content(): never {
         throw new Error('looked at');
@@ -305,7 +305,7 @@ describe('optimize with a tool catalog', () => {
     expect(describeResult(optimize(history, config))).toBe('-0 -1 -2 -3');
   });
 
-  it('tells reading from writing by another parameter', () => {
+  it('distinguishes reading from writing by another parameter', () => {
     const history = [
       ...use('1', 'editor', { command: 'view', path: 'a.ts' }),
       ...use('2', 'editor', { command: 'undo', path: 'a.ts' }),
@@ -369,13 +369,13 @@ describe('optimize with referenced files', () => {
     expect(optimize(history, config).replacements.get(0)).toEqual(human('look'));
   });
 
-  it('takes markers in a referenced file for its content', () => {
+  it('treats markers in a referenced file as content', () => {
     const content = '--- b.ts ---\nx\n--- End of content ---';
     const history = [human(...group(['a.ts', content])), ...historyOf('h:@b.ts')];
     expect(describeResult(optimize(history, config))).toBe('');
   });
 
-  it('leaves a group without an end alone', () => {
+  it('keeps a group without an end', () => {
     const history = [
       human(...group(['a.ts', 'old']).slice(0, -1)),
       human(...group(['a.ts', 'new'])),

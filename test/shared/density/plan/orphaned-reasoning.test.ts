@@ -1,4 +1,4 @@
-// What reasoning leads to, told of single entries in the mini-notation, and the laws that hold for any.
+// What reasoning leads to: single entries in the mini-notation, and laws for any entry.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -40,11 +40,11 @@ describe('findReasoning', () => {
         { reasoning: [3], ledTo: [4] },
       ],
     ],
-  ])('tells %s', (_, notation, expected) => {
+  ])('finds %s', (_, notation, expected) => {
     expect(findReasoning(blocksOf(notation))).toEqual(expected);
   });
 
-  it('names all reasoning, and what stands behind any, once and in order', () => {
+  it('finds all reasoning, and everything behind it, once and in order', () => {
     fc.assert(
       fc.property(anyBlocks, (blocks) => {
         const first = blocks.findIndex(({ type }) => type === 'thinking');
@@ -65,7 +65,7 @@ describe('findReasoning', () => {
 });
 
 describe('orphanedReasoning', () => {
-  it('takes nothing when nothing is dropped', () => {
+  it('removes nothing if nothing is dropped', () => {
     fc.assert(
       fc.property(anyBlocks, (blocks) => {
         expect(orphanedReasoning(blocks, () => false)).toEqual([]);

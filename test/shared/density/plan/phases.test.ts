@@ -1,4 +1,4 @@
-// How the phases of a density pass act together: their order, and which of two edits of one entry wins.
+// How the phases of a density pass combine: their order, and which of two edits of an entry wins.
 
 import { describe, expect, it } from 'vitest';
 
@@ -12,7 +12,7 @@ interface Outcome {
   readonly counts: DensityResultMetadata;
 }
 
-/** What a pass with all phases on leaves, keeping that many results of each tool. */
+/** The result of a pass with all phases on, keeping that many results of each tool. */
 function outcome(notation: string, recencyRetention: number): Outcome {
   const history = historyOf(notation);
   const result = optimize(history, {
@@ -52,7 +52,7 @@ describe('optimize with all phases on', () => {
     });
   });
 
-  it('edits inclusions and results at once, in entries of their own', () => {
+  it('edits inclusions and results at once, in separate entries', () => {
     expect(outcome('h:see+@a.ts a:s1 t:s1 h:@a.ts a:s2 t:s2', 1)).toEqual({
       history: 'h:"see\\n" a:s1 t:s1~ h:@a.ts a:s2 t:s2',
       counts: counts(0, 1, 1),

@@ -1,5 +1,4 @@
-// What recency pruning puts in place of results when that is to tell of them: the same edits otherwise, and
-// nothing is pruned a second time, whatever the setting was before.
+// Recency pruning with informative placeholders: the edits are the same, and nothing is pruned twice, whatever the setting was before.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +35,7 @@ function resultsOf(history: readonly IContent[]): unknown[] {
   );
 }
 
-/** A pass with the pointer, and each pointer that it wrote said by the line of its response. */
+/** The result of a pass with the pointer, with each new pointer replaced by the line for its response. */
 function expectedOf(
   history: readonly IContent[],
   config: DensityConfig,
@@ -47,7 +46,7 @@ function expectedOf(
   const said = new Map<number, IContent>();
   for (const [index, after] of replacements) {
     const before = history[index]?.blocks ?? [];
-    // A response keeps its place among the responses: none is dropped from an entry that stays in these.
+    // A response keeps its position among the responses: none is dropped from an entry that stays in these histories.
     const blocks = after.blocks.map((block) => {
       if (block.type !== 'tool_response' || before.includes(block)) return block;
       const at = before.findIndex(
@@ -80,8 +79,8 @@ function repeatsIdsInEntries(history: readonly IContent[]): boolean {
   });
 }
 
-describe('optimize with a placeholder that tells of the result', () => {
-  it('says tool, key parameter, outcome, size and id, and how to get the original back', () => {
+describe('optimize with an informative placeholder', () => {
+  it('names tool, key parameter, outcome, size and id, and how to recall the original', () => {
     const history = historyOf('a:r1 t:r1 a:r2 t:r2');
     const [first] = resultsOf(compacted(history, { ...RECENCY, placeholder: 'recallable' }));
     expect(first).toMatch(/^\[\w+: .+ — success, .+; recall\("r1"\) for the original\]$/);
@@ -89,7 +88,7 @@ describe('optimize with a placeholder that tells of the result', () => {
     expect(other).toMatch(/^\[\w+: .+ — success, .+; id "r1"\]$/);
   });
 
-  it('does what a pass with the pointer does, but for what it writes', () => {
+  it('makes the same edits as a pass with the pointer, except for the text', () => {
     let written = 0;
     fc.assert(
       fc.property(
@@ -120,7 +119,7 @@ describe('optimize with a placeholder that tells of the result', () => {
     );
   });
 
-  it('finds nothing in its own output where an id was too long to be named', () => {
+  it('finds nothing in its own output if an id was too long to be named', () => {
     const id = 'x'.repeat(200);
     const history = historyOf('a:r1 t:r1 a:r2 t:r2').map((entry): IContent => ({
       ...entry,
@@ -135,7 +134,7 @@ describe('optimize with a placeholder that tells of the result', () => {
     expect(optimize(once, config).replacements.size).toBe(0);
   });
 
-  it('leaves what another form had written as it is', () => {
+  it('keeps the placeholders of another form', () => {
     fc.assert(
       fc.property(
         arbitraryHistory(),
@@ -153,7 +152,7 @@ describe('optimize with a placeholder that tells of the result', () => {
     );
   });
 
-  it('leaves summary lines alone, which the pointer takes the place of', () => {
+  it('keeps summary lines, which the pointer replaces', () => {
     const history = historyOf('a:r1 t:r1 a:r2 t:r2');
     const line = '[read_file: a — success, 1 line]';
     const named = history.map((entry, at): IContent => ({

@@ -1,5 +1,4 @@
-// What holds for a density pass over any valid history: laws, and agreement with a naive second
-// implementation of the documented rules.
+// Properties of a density pass over any valid history: laws, and agreement with a naive second implementation of the documented rules.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +34,7 @@ function holds(cases: number, law: (history: IContent[], config: DensityConfig) 
   });
 }
 
-/** The same for histories that are not valid. */
+/** The same for invalid histories. */
 function holdsWhenBroken(
   cases: number,
   law: (history: IContent[], config: DensityConfig) => void,
@@ -52,7 +51,7 @@ function countBlocks(
   return history.flatMap((entry) => entry.blocks).filter(isCounted).length;
 }
 
-/** What is sent of an entry: reasoning, and what has substance. */
+/** What is sent of an entry: reasoning, and blocks with substance. */
 function toldBlocks(blocks: IContent['blocks']): IContent['blocks'] {
   return blocks.filter((block) => block.type === 'thinking' || hasSubstance(block));
 }
@@ -82,14 +81,14 @@ describe('optimize', () => {
     });
   });
 
-  it('makes no history worse', () => {
+  it('adds no violations', () => {
     holdsWhenBroken(2_000, (history, config) => {
       const compacted = applied(history, optimize(history, config));
       expect(findViolations(compacted).length).toBeLessThanOrEqual(findViolations(history).length);
     });
   });
 
-  it('makes valid histories of valid ones, and never touches its input', () => {
+  it('keeps valid histories valid, and never modifies its input', () => {
     holds(3_000, (history, config) => {
       freezeDeep(history);
       const result = freezeDeep(optimize(history, config));
@@ -124,7 +123,7 @@ describe('optimize', () => {
     });
   });
 
-  it('keeps the objects of what it does not change', () => {
+  it('keeps the objects of unchanged entries', () => {
     holds(1_000, (history, config) => {
       const { replacements } = optimize(history, config);
       for (const [index, replacement] of replacements) {
@@ -142,7 +141,7 @@ describe('optimize', () => {
     });
   });
 
-  it('leaves no reasoning without what it led to, and takes no other', () => {
+  it('leaves no reasoning without what it led to, and removes no other', () => {
     let taken = 0;
     let kept = 0;
     let behindReasoning = 0;
@@ -201,14 +200,14 @@ describe('optimize', () => {
     });
   });
 
-  it('changes nothing when every phase is off', () => {
+  it('changes nothing with every phase off', () => {
     const off = { readWritePruning: false, fileDedupe: false, recencyPruning: false };
     holds(500, (history, config) => {
       expect(documented(optimize(history, { ...config, ...off }))).toStrictEqual(EMPTY);
     });
   });
 
-  it('finds in a long history what it finds in one whose shape is known, and names an entry without one', () => {
+  it('finds the same in a long history whether or not its shape is checked, and names an invalid entry', () => {
     const history = generateHistory({ entries: 2_000 });
     const config: DensityConfig = {
       ...DEFAULT_DENSITY_CONFIG,
@@ -219,7 +218,7 @@ describe('optimize', () => {
     expect(() => optimize(broken, config)).toThrow(/entry 1000/);
   });
 
-  it('is held to laws that a careless pass breaks', () => {
+  it('is tested against laws that a careless pass breaks', () => {
     const dropsEveryThird = fc.check(
       fc.property(arbitraryHistory(), (history) => {
         const kept = history.filter((_, at) => at % 3 !== 2);

@@ -11,14 +11,14 @@ const b = toolCall('b', 'run', {});
 
 describe('blocksOfDroppedCalls', () => {
   it.each<[string, readonly ContentBlock[], readonly number[], readonly number[]]>([
-    ['of a call that goes', [a, approval('a'), b], [0], [1]],
-    ['in front of its call', [approval('a'), a, b], [1], [0]],
-    ['of no call that goes', [a, approval('a'), b, approval('b')], [2], [3]],
-    ['of a call elsewhere', [a, approval('c')], [0], []],
-    ['of no call', [a, approval()], [0], []],
-    ['of an id that stays once', [a, a, approval('a')], [0], []],
-    ['of an id that goes twice', [a, a, approval('a')], [0, 1], [2]],
-  ])('finds what is bound: %s', (_, blocks, dropped, expected) => {
+    ['to a dropped call', [a, approval('a'), b], [0], [1]],
+    ['to a later call', [approval('a'), a, b], [1], [0]],
+    ['to a call that stays', [a, approval('a'), b, approval('b')], [2], [3]],
+    ['to a call elsewhere', [a, approval('c')], [0], []],
+    ['to no call', [a, approval()], [0], []],
+    ['to an id that stays once', [a, a, approval('a')], [0], []],
+    ['to an id dropped twice', [a, a, approval('a')], [0, 1], [2]],
+  ])('finds blocks bound %s', (_, blocks, dropped, expected) => {
     expect(blocksOfDroppedCalls(blocks, (at) => dropped.includes(at))).toEqual(expected);
   });
 });

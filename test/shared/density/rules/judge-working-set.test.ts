@@ -1,4 +1,4 @@
-// Why a result stays in the working set, or has left it: one rule after the other, on short histories.
+// Why a result stays in the working set, or is removed: one rule after the other, on short histories.
 
 import { describe, expect, it } from 'vitest';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../../src/shared/content.js';
@@ -16,7 +16,7 @@ import { WORKING_TOOLS } from '../../../support/arbitrary-working-history.js';
 import { workingHistory } from '../../../support/working-notation.js';
 import { excerptOf } from '../../../support/excerpt-of.js';
 
-/** All of them, so that no test depends on a default. */
+/** All rules, so that no test depends on a default. */
 const RULES: WorkingSetRules = {
   ...{ readCalls: 2, searchCalls: 1, outputCalls: 1, otherCalls: 1 },
   ...{ earlyShare: 1, paybackCalls: 1, freeTokens: 0 },
@@ -36,7 +36,7 @@ function judged(history: readonly IContent[], rules: Partial<WorkingSetRules> = 
 
 const NAMES = Object.keys(WORKING_SET_REASON);
 
-/** The reasons of all results, in their order, with the rows of the calls that they come from. */
+/** The reasons of all results, in order, with the rows of the calls that superseded them. */
 function reasonsOf(
   history: string | readonly IContent[],
   rules: Partial<WorkingSetRules> = {},
@@ -49,7 +49,7 @@ function reasonsOf(
   }).join(' ');
 }
 
-/** So many answers that call nothing. */
+/** That many answers without calls. */
 function answers(count: number): string {
   return ' a'.repeat(count);
 }
@@ -64,20 +64,20 @@ function withResult(history: readonly IContent[], result: unknown): readonly ICo
 }
 
 describe('judgeWorkingSet', () => {
-  it('keeps a result that the model was not sent yet, however often its call was made', () => {
+  it('keeps a result that was not sent to the model yet, however often its call was made', () => {
     const rules = { outputCalls: 0 };
     expect(reasonsOf('run(x)+run(x)+run(x)', rules)).toBe('unsent unsent unsent');
     expect(reasonsOf('run(x) a', rules)).toBe('expired');
   });
 
-  it('keeps what the user answers, whatever is asked again, and what instructs until it is there again', () => {
+  it('keeps answers of the user, even if asked again, and instructions until they are repeated', () => {
     const rules = { otherCalls: 0, earlyShare: 0 };
     expect(reasonsOf(`ask(x) ask(x)${answers(200)}`, rules)).toBe('fresh fresh');
     expect(reasonsOf(`learn(x) learn(y)${answers(200)}`, rules)).toBe('fresh fresh');
     expect(reasonsOf('learn(x) learn(x) a', rules)).toBe('repeated:1 fresh');
   });
 
-  it('keeps what an unknown tool says in few words as long as reads', () => {
+  it('keeps short results of unknown tools as long as reads', () => {
     const rules = { readCalls: 3, otherCalls: 1, earlyShare: 1 };
     expect(reasonsOf('other(x)=399 other(y)=400 a a', rules)).toBe('fresh expired');
     expect(reasonsOf('other(x)=399 a a a a', rules)).toBe('expired');
@@ -90,12 +90,12 @@ describe('judgeWorkingSet', () => {
     expect(reasonsOf([...late, ...workingHistory('a')])).toBe('expired');
   });
 
-  it('counts ages in answers, and says them', () => {
+  it('counts ages in answers, and reports them', () => {
     const { age } = judged(workingHistory('run(x)+run(y) a run(z) a a'));
     expect([...age]).toEqual([4, 4, 2]);
   });
 
-  it('takes no call for more of the output of a command for a repetition: each has another part', () => {
+  it('does not take a call for more output of a command for a repetition: each returns another part', () => {
     const poll = (id: string): readonly IContent[] => [
       aiContent([toolCall(id, 'run_shell_command', { session_id: 7 })]),
       toolContent([toolResponse(id, 'run_shell_command', 'a part of the output '.repeat(40))]),
@@ -104,17 +104,17 @@ describe('judgeWorkingSet', () => {
     expect(reasonsOf(history, { outputCalls: 9, earlyShare: 1 })).toBe('fresh fresh');
   });
 
-  it('keeps what is small', () => {
+  it('keeps small results', () => {
     expect(reasonsOf(`run(x)=39 run(y)=40${answers(5)}`)).toBe('small expired');
   });
 
-  it('has no reason for what is gone, nor for a result without a call', () => {
+  it('has no reason for a removed result, or for a result without a call', () => {
     const history = workingHistory(`run(x)${answers(5)}`);
     expect(reasonsOf(withResult(history, PRUNED_POINTER))).toBe('none');
     expect(reasonsOf(history.filter(({ speaker }) => speaker === 'tool'))).toBe('none');
   });
 
-  it('has no reason for what an excerpt is left of', () => {
+  it('has no reason for a result that is already an excerpt', () => {
     const history = workingHistory(`run(x)${answers(5)}`);
     const excerpt = excerptOf('readFile '.repeat(999), PRUNED_POINTER);
     expect(reasonsOf(withResult(history, excerpt))).toBe('none');
@@ -133,7 +133,7 @@ describe('judgeWorkingSet', () => {
     expect(reasonsOf(`${call}${answers(4)}`, rules)).toBe('expired');
   });
 
-  it('lets those past a share of their time leave with others', () => {
+  it('lets results past a share of their age be removed with others', () => {
     const rules = { readCalls: 8, earlyShare: 0.25 };
     expect(reasonsOf(`read(a.ts)${answers(2)}`, rules)).toBe('fresh');
     expect(reasonsOf(`read(a.ts)${answers(3)}`, rules)).toBe('aged');
@@ -143,7 +143,7 @@ describe('judgeWorkingSet', () => {
   });
 
   describe('by a later call with the same parameters', () => {
-    it('takes the earlier results, and keeps the newest until its time is over', () => {
+    it('removes the earlier results, and keeps the newest until it expires', () => {
       expect(reasonsOf('run(x) run(x) run(x) a')).toBe('repeated:2 repeated:2 fresh');
       expect(reasonsOf('search(x) search(y) search(x) a', { searchCalls: 9 })).toBe(
         'repeated:2 fresh fresh',
@@ -151,7 +151,7 @@ describe('judgeWorkingSet', () => {
       expect(reasonsOf(`run(x) run(x)${answers(9)}`)).toBe('repeated:1 expired');
     });
 
-    it('keeps the earlier one when the later failed, is open, or is gone', () => {
+    it('keeps the earlier one if the later failed, is open, or was removed', () => {
       const rules = { outputCalls: 9, readCalls: 9 };
       expect(reasonsOf('run(x) run(x)! a', rules)).toBe('fresh fresh');
       expect(reasonsOf('run(x) run(x)? a', rules)).toBe('fresh');
@@ -165,11 +165,11 @@ describe('judgeWorkingSet', () => {
       ).toBe('fresh none');
     });
 
-    it('takes a failure once the same call has succeeded', () => {
+    it('removes a failure once the same call has succeeded', () => {
       expect(reasonsOf('run(x)! run(x) a', { outputCalls: 9 })).toBe('repeated:1 fresh');
     });
 
-    it('takes none of another tool, and no write', () => {
+    it('removes no result of another tool, and no write', () => {
       const rules = { otherCalls: 9, readCalls: 9 };
       expect(reasonsOf('write(a.ts) write(a.ts) edit(a.ts) edit(a.ts) a', rules)).toBe(
         'fresh fresh fresh fresh',
@@ -181,7 +181,7 @@ describe('judgeWorkingSet', () => {
   });
 
   describe('by a later read of the same lines', () => {
-    it('takes a read whose lines are all shown again', () => {
+    it('removes a read whose lines are all shown again', () => {
       const rules = { readCalls: 9 };
       expect(reasonsOf('lines(a.ts:5-9) lines(a.ts:5-9) a', rules)).toBe('read-again:1 fresh');
       expect(reasonsOf('lines(a.ts:5-9) lines(a.ts:1-20) a', rules)).toBe('read-again:1 fresh');
@@ -205,7 +205,7 @@ describe('judgeWorkingSet', () => {
       expect(reasonsOf(notation, { readCalls: 9, searchCalls: 9 })).toBe('fresh fresh');
     });
 
-    it('finds one behind others that do not show all', () => {
+    it('finds one behind others that do not show all lines', () => {
       const others = Array.from({ length: 20 }, (_, at) => `lines(a.ts:${at + 6}-99)`).join(' ');
       expect(reasonsOf(`lines(a.ts:5-9) ${others} read(a.ts) a`, { readCalls: 99 })).toMatch(
         /^read-again:21 /,

@@ -12,29 +12,29 @@ import {
 import { DEFAULT_WORKING_SET } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { runs } from '../../../support/scale.js';
 
-/** Stale tokens that have to leave for one that stays. */
+/** Stale tokens needed for each token that stays. */
 function share(read: number, write = 1.25): number {
   const { paybackCalls } = atPrices(DEFAULT_WORKING_SET, { read, write });
   return staleTokensNeeded(1, paybackCalls);
 }
 
 describe('paybackCallsAt', () => {
-  it('is what it was at the usual prices, in any unit', () => {
+  it('is unchanged at the usual prices, in any unit', () => {
     expect(paybackCallsAt(8, USUAL_PRICES)).toBe(8);
     expect(paybackCallsAt(8, { read: 0.5, write: 6.25 })).toBeCloseTo(8);
   });
 
-  it('asks for more the dearer a rewrite is in reads', () => {
+  it('asks for more the more expensive a rewrite is compared to reads', () => {
     const shares = [0.25, 0.1, 0.05, 0.025].map((read) => share(read));
     expect(shares.map((each) => each.toFixed(2))).toEqual(['0.85', '1.44', '2.08', '2.97']);
   });
 
-  it('is never worth it where reads are free, and always where writes cost no more than reads', () => {
+  it('is never worth it if reads are free, and always if writes cost no more than reads', () => {
     expect(share(0)).toBe(Infinity);
     expect([share(1.25), share(2)]).toEqual([0, 0]);
   });
 
-  it('keeps what somebody has forbidden or freed, and says a number at any prices', () => {
+  it('keeps 0 and Infinity, and returns a number at any prices', () => {
     const price = fc.double({ min: 0, noNaN: true });
     fc.assert(
       fc.property(price, price, fc.constantFrom(0, 1, 8, Infinity), (read, write, calls) => {
@@ -47,13 +47,13 @@ describe('paybackCallsAt', () => {
   });
 });
 
-/** A result that is sent: how many tokens it has, and from which call on it is stale. */
+/** A sent result: its tokens, and the call from which on it is stale. */
 interface Sent {
   readonly tokens: number;
   readonly staleAt: number;
 }
 
-/** The cost of sending results by the rule, and the least that anybody could pay who sends no stale token and rewrites for nothing. */
+/** The cost of sending results by the rule, and the minimum for a sender without stale tokens that rewrites for free. */
 function play(
   sent: readonly Sent[],
   { read, write }: { read: number; write: number },
@@ -85,10 +85,10 @@ function play(
 
 type Result = readonly [tokens: number, lives: number];
 
-/** What outlives nearly all else. */
+/** Longer than nearly everything else lasts. */
 const LONG = 1_000;
 
-/** What nobody is likely to come upon by chance: results that go stale one after the other ahead of much that stays, and much that is stale ahead of little. */
+/** Cases that chance is unlikely to find: results that become stale one by one ahead of much that stays, and much that is stale ahead of little. */
 const adversary: fc.Arbitrary<readonly Result[]> = fc
   .record({
     ahead: fc.integer({ min: 1, max: 12 }),
@@ -104,7 +104,7 @@ const adversary: fc.Arbitrary<readonly Result[]> = fc
     [behind, LONG] as const,
   ]);
 
-/** Results by chance, adversaries among them, and then calls that nothing comes back from. */
+/** Random results, with adversaries among them, and then calls without results. */
 const sessions: fc.Arbitrary<readonly Sent[]> = fc
   .tuple(
     fc.array(
@@ -130,7 +130,7 @@ const sessions: fc.Arbitrary<readonly Sent[]> = fc
 const read = fc.constantFrom(0.25, 0.1, 0.05, 0.025);
 
 describe('staleTokensNeeded', () => {
-  it('costs at most twice the least there is, where stale tokens leave that are as many as those that stay', () => {
+  it('costs at most twice the minimum, if as many stale tokens are removed as stay', () => {
     fc.assert(
       fc.property(sessions, read, (sent, price) => {
         const { cost, least } = play(sent, { read: price, write: 1.25 }, 11.5);
@@ -140,10 +140,10 @@ describe('staleTokensNeeded', () => {
     );
   });
 
-  it('costs at most 1 + max(β, 1/β) times the least at the prices that the default goes by', () => {
+  it("costs at most 1 + max(β, 1/β) times the minimum at the default's prices", () => {
     fc.assert(
       fc.property(sessions, fc.constantFrom(0.1, 0.05, 0.025), (sent, price) => {
-        // Written out: by the rule itself, any constant would do.
+        // Written out: computed by the rule itself, any constant would pass.
         const beta = Math.sqrt(11.5 * (1.25 / price - 1)) / 8;
         const prices = { read: price, write: 1.25 };
         const calls = paybackCallsAt(DEFAULT_WORKING_SET.paybackCalls, prices);

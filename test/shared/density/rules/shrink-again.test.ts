@@ -1,4 +1,4 @@
-// What comes again is sent shorter than the first time, also if that was shortened: it refers to what was left of it.
+// A repeated result is sent shorter than the first time, even if that was shortened: it refers to what was left of it.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const CONFIG = {
   ...({ workspaceRoot: '/w', toolCatalog: WORKING_TOOLS, shrink: 'default' } as const),
 };
 
-/** The results of a command as they are sent first, one after the other. */
+/** The results of a command as they are first sent, one after the other. */
 function sent(command: string, results: readonly string[]): readonly string[] {
   let history: readonly IContent[] = [humanText('go')];
   return results.map((result, at) => {
@@ -52,7 +52,7 @@ function standsFor(again: string, first: string): boolean {
 
 const STEPS = 'resolve fetch unpack link build cache write manifest layer digest'.split(' ');
 const step = (at: number): string => `${STEPS[at % 10] ?? ''} ${STEPS[(at * 7) % 9] ?? ''}`;
-/** A line of the log of a build, which no other one is like. */
+/** A line of a build log, unlike any other. */
 const logged = (at: number, said = `${step(at)} of part-${at}${'x'.repeat(at % 11)}`): string =>
   `test\tRun npm test\t2026-03-04T10:${String(10 + (at % 50))}:00.${at}Z ${said}`;
 
@@ -63,7 +63,7 @@ const LOG = Array.from({ length: 400 }, (_, at) => {
 
 describe('SHRINK', () => {
   it.each([['gh run view 7 --log-failed'], ['npm test']])(
-    'refers to what was left of a long output that comes again, and shows again what fails: %s',
+    'refers to what was left of a repeated long output, and shows its failures again: %s',
     (command) => {
       const [first = '', again = '', third = ''] = sent(
         command,
@@ -80,14 +80,14 @@ describe('SHRINK', () => {
     },
   );
 
-  it('shows what is new of one of which most comes again', () => {
+  it('shows the new lines of a mostly repeated output', () => {
     const passed = LOG.with(230, logged(230, ' FAIL  src/other.test.ts > is new'));
     const [first = '', again = ''] = sent('npm test', [LOG.join('\n'), passed.join('\n')]);
     expect(again).toContain(' > is new\n');
     expect(again.length).toBeLessThan(0.6 * first.length);
   });
 
-  it('knows matches again whose paths it has written once', () => {
+  it('recognizes repeated matches whose paths it has written once', () => {
     const matches = (count: number): string =>
       Array.from(
         { length: count },
@@ -135,7 +135,7 @@ describe('SHRINK', () => {
           const [first = '', again = ''] = sent(asked, [lines.join('\n'), lines.join('\n')]);
           expect(again.length).toBeLessThanOrEqual(first.length);
           if (!isShrunk(again)) return;
-          // Else the lines of the result itself that were shown came out shorter, such as all of it in between.
+          // Otherwise the lines that were shown in the result itself came out shorter, such as everything in between.
           if (again.endsWith(', lines of earlier results (c0)]')) {
             seen.shrunk += 1;
             expect(standsFor(again, first)).toBe(true);

@@ -1,4 +1,4 @@
-// A shortened result states how its call ended as the whole one does, whatever it has left to earlier results.
+// A shortened result states how its call ended as the whole one does, whatever it refers to in earlier results.
 
 import { describe, expect, it } from 'vitest';
 
@@ -28,7 +28,7 @@ const CONFIG = {
   } as const),
 };
 
-/** The last of several results of a tool, as it is sent first. */
+/** The last of several results of a tool, as it is first sent. */
 function sent(tool: string, parameters: object, results: readonly unknown[]): ToolResponseBlock {
   const history: IContent[] = [
     humanText('go'),
@@ -65,9 +65,9 @@ describe('SHRINK', () => {
   });
 
   it.each([
-    ['says of output that is all the same how it ended', 'Exit Code: 1', 'error'],
-    ['says of output that is all the same how it ended', 'Exit Code: 0', 'success'],
-    ['claims no success where that is not stated', 'a.ts(1,7): error TS2322', 'shown there'],
+    ['states the outcome of completely repeated output', 'Exit Code: 1', 'error'],
+    ['states the outcome of completely repeated output', 'Exit Code: 0', 'success'],
+    ['claims no success that is not stated', 'a.ts(1,7): error TS2322', 'shown there'],
   ])('%s: %s', (_, end, outcome) => {
     const run = log([], [end]);
     const last = sent('run_shell_command', { command: 'npx tsc' }, [run, run]);
@@ -77,7 +77,7 @@ describe('SHRINK', () => {
     expect(placeholderKind(last)).toBe('pointer');
   });
 
-  it('leaves the exit code at the start of what failed again', () => {
+  it('keeps the exit code at the start of a repeated failure', () => {
     const output = (end: string): string =>
       `<returncode>1</returncode>\n<output>\n${STEPS.join('\n')}\n${end}\n</output>`;
     const last = sent('run_shell_command', { command: 'node a.js' }, [
@@ -91,8 +91,8 @@ describe('SHRINK', () => {
   it.each([
     ['at the start', ['Directory: /srv/app', 'Exit Code: 3', 'Output:'], []],
     ['at the end', [], ['Error: (none)', 'Exit Code: 3', 'Signal: (none)']],
-    ['of success', [], ['Error: (none)', 'Exit Code: 0', 'Signal: (none)']],
-  ])('leaves the lines of a host %s, though the earlier result shows them', (_, start, end) => {
+    ['about success', [], ['Error: (none)', 'Exit Code: 0', 'Signal: (none)']],
+  ])('keeps the lines of a host %s, though the earlier result shows them', (_, start, end) => {
     const runs = ['one', 'two'].map((time) =>
       [...start, ...STEPS, time, ...STEPS, ...end].join('\n'),
     );
@@ -107,8 +107,8 @@ describe('SHRINK', () => {
     { error: 'The card was declined.' },
     { exit_code: 1 },
     { ok: true },
-  ])('leaves the fields by which data states how its call ended: %j', (answer) => {
-    // The answer to the call before is the same but for one line.
+  ])('keeps the fields in which data states the outcome of a call: %j', (answer) => {
+    // The previous answer differs in one line only.
     const results = [json({ ...answer, at: 1 }), json({ ...answer, at: 2 })];
     for (const count of [1, 2]) {
       const last = sent('batch_create_orders', { day: 1 }, results.slice(0, count));

@@ -1,4 +1,4 @@
-// Which results a pass makes smaller before they are sent, and which it leaves alone; and that a worker finds the same.
+// Which results a pass shrinks before they are sent, and which it keeps; a worker finds the same.
 
 import { describe, expect, it } from 'vitest';
 
@@ -32,7 +32,7 @@ const CONFIG: DensityConfig = {
   ...{ shrink: 'default', placeholder: 'recallable' },
 };
 
-/** Lines of a text, none like another one. */
+/** Lines of a text, all different. */
 function lines(from: number, to: number, word = 'line'): string {
   return Array.from(
     { length: to - from },
@@ -62,7 +62,7 @@ const run = (result: string, id?: string): IContent[] =>
 const read = (result: string, id?: string): IContent[] =>
   asked('read_file', { path: 'a.ts' }, result, id);
 
-/** What the last result is after a pass. */
+/** The last result after a pass. */
 function lastResult(history: readonly IContent[], config: DensityConfig = CONFIG): unknown {
   const block = applied(history, optimize(history, config)).at(-1)?.blocks.at(-1);
   return block?.type === 'tool_response' ? block.result : undefined;
@@ -74,7 +74,7 @@ function responseAt(history: readonly IContent[], entry: number): ToolResponseBl
   return block;
 }
 
-/** As Cline answers. */
+/** As Cline wraps results. */
 const wrapped = (result: string): string =>
   JSON.stringify([{ query: 'a.ts', result, success: true }]);
 
@@ -82,7 +82,7 @@ const wrapped = (result: string): string =>
 const isStanding = (result: unknown): boolean => String(result).split('\n').length > 20;
 
 describe('SHRINK', () => {
-  it('finds what was shown before in results in JSON, too', () => {
+  it('finds lines that were shown before in JSON results, too', () => {
     const before = read(wrapped(lines(0, 40)), 'first');
     const mostly = `{"output":"\n${lines(30, 32, 'new')}\n[… 30 lines as in read_file a.ts …]\n"}`;
     const result = JSON.stringify({ output: `${lines(30, 32, 'new')}\n${lines(0, 30)}` });
@@ -98,7 +98,7 @@ describe('SHRINK', () => {
     );
   });
 
-  it('writes data as tables that a tool answers as an object, but not that of a JSON file', () => {
+  it('writes data as tables if a tool returns an object, but not in a JSON file', () => {
     const rows = Array.from({ length: 40 }, (_, at) => ({ orderNumber: at, isPaid: at % 7 === 0 }));
     const data = { customer: 'cus_1', rows };
     expect(lastResult([humanText('go'), ...asked('get_weather', {}, data)])).toMatch(
@@ -116,14 +116,14 @@ describe('SHRINK', () => {
     ['read_file', { path: 'a/package.json' }],
     ['run_shell_command', { command: 'cat notes.ipynb' }],
   ])(
-    'leaves the JSON of a file as %s shows it, for an edit has to quote it',
+    'keeps the JSON of a file as %s shows it, because an edit has to quote it',
     (name, parameters) => {
       const json = JSON.stringify({ script: NOISE });
       expect(lastResult([humanText('go'), ...asked(name, parameters, json)])).toBe(json);
     },
   );
 
-  it('makes a result smaller that the model was not sent yet, and no other one', () => {
+  it('shrinks a result that was not sent to the model yet, and no other one', () => {
     const history = [humanText('go'), ...run(NOISE), ...run(NOISE)];
     const after = applied(
       history,
@@ -136,7 +136,7 @@ describe('SHRINK', () => {
     expect(isEmptyDensityResult(optimize(answered, CONFIG))).toBe(true);
   });
 
-  it('finds nothing more in what it has made', () => {
+  it('finds nothing to shrink in its own output', () => {
     const history = [humanText('go'), ...read(lines(0, 60)), ...read(lines(0, 60)), ...run(NOISE)];
     const after = applied(history, optimize(history, CONFIG));
     expect(after).not.toEqual(history);
@@ -153,8 +153,11 @@ describe('SHRINK', () => {
       ],
     ],
     ['a recalled result', asked('mcp__ctxfold__recall', { id: 'c1' }, NOISE)],
-    ['what an unknown tool tells of a file', asked('peek', { file: 'a.ts' }, NOISE)],
-    ['the result of no call', [toolContent([toolResponse('nobody', 'run_shell_command', NOISE)])]],
+    ['what an unknown tool returns of a file', asked('peek', { file: 'a.ts' }, NOISE)],
+    [
+      'a result without a call',
+      [toolContent([toolResponse('nobody', 'run_shell_command', NOISE)])],
+    ],
     ['a small result', run('the same\n'.repeat(40))],
     [
       'a result with an image, which the model has not seen yet',
@@ -163,11 +166,11 @@ describe('SHRINK', () => {
         toolContent([{ ...toolResponse('i', 'browse', NOISE), mediaTokens: 1_600 }]),
       ],
     ],
-  ])('leaves %s alone', (_, history) => {
+  ])('keeps %s', (_, history) => {
     expect(isEmptyDensityResult(optimize([humanText('go'), ...history], CONFIG))).toBe(true);
   });
 
-  it('says in one line where a text stands that the session shows', () => {
+  it('says in one line where an unchanged text was shown', () => {
     const text = lines(0, 60);
     const history = [humanText('go'), ...read(text, 'first'), ...read(text, 'again')];
     const after = applied(history, optimize(history, CONFIG));
@@ -177,7 +180,7 @@ describe('SHRINK', () => {
     expect(placeholderKind(responseAt(after, 4))).toBe('pointer');
   });
 
-  it('does so for texts of one or two lines, as JSON often is, if all of it is the same', () => {
+  it('does the same for texts of one or two lines, which JSON often has, if they are completely the same', () => {
     const state = (at: number): string =>
       JSON.stringify({ state: 'waiting', at, log: lines(0, 20).split('\n') });
     const polled = (result: string, id?: string): IContent[] =>
@@ -197,7 +200,7 @@ describe('SHRINK', () => {
   it.each([
     ['with a table', { job: 'j-1', steps: [1, 2, 3, 4].map((at) => ({ at, state: 'done' })) }],
     ['in one line', { job: 'j-1', places: Array.from({ length: 60 }, (_, at) => at) }],
-  ])('does so for JSON %s, of which the session shows less white space', (_, fields) => {
+  ])('does the same for JSON %s, which the session shows with less white space', (_, fields) => {
     const polled = (state: string, id?: string): IContent[] => {
       const said = JSON.stringify({ ...fields, state, at: 'y'.repeat(200) }, null, 4);
       return asked('job_state', { job: 'j-1' }, said, id);
@@ -213,7 +216,7 @@ describe('SHRINK', () => {
     expect(lastResult([...known, ...ofFile])).toBe(responseAt(history, 2).result);
   });
 
-  it('shows of a list in JSON that is polled what has changed since', () => {
+  it('shows of a polled JSON list what has changed since', () => {
     const polled = (restarts: number, id?: string): IContent[] => {
       const pods = Array.from({ length: 20 }, (_, at) => ({
         name: `api-${at}`,
@@ -243,7 +246,7 @@ describe('SHRINK', () => {
     expect(lastResult([...known, ...again], whole)).toBe(responseAt(again, 1).result);
   });
 
-  it('leaves the lines of a file that the session does not show, in their order', () => {
+  it('keeps the lines of a file that the session does not show, in order', () => {
     const changed = `${lines(12, 30)}\n${lines(0, 5, 'changed')}\n${lines(30, 48)}`;
     const result = lastResult([
       humanText('go'),
@@ -258,7 +261,7 @@ describe('SHRINK', () => {
     ]);
   });
 
-  it('quotes how lines without numbers begin that stand elsewhere in the earlier result', () => {
+  it('quotes the start of lines without numbers that stand elsewhere in the earlier result', () => {
     const commits = Array.from({ length: 8 }, (_, at) =>
       [
         `commit ${at}${'c0ffee'.repeat(6)}`,
@@ -277,7 +280,7 @@ describe('SHRINK', () => {
     ]);
   });
 
-  it('says of no lines with numbers of their own, as matches or times, that they stand elsewhere without', () => {
+  it('does not say that lines with their own numbers, such as matches or times, stand elsewhere without them', () => {
     const matches = lines(0, 60)
       .split('\n')
       .map((line, at) => `${at * 3 + 1}:${line}`);
@@ -290,7 +293,7 @@ describe('SHRINK', () => {
     ]);
   });
 
-  it('takes the spaces before the numbers of the lines of a file, and knows these lines again', () => {
+  it('removes the spaces before line numbers of a file, and recognizes these lines again', () => {
     const text = lines(0, 60)
       .split('\n')
       .map((line, at) => `${String(at + 1).padStart(6)}→${line}`)
@@ -304,7 +307,7 @@ describe('SHRINK', () => {
     expect(again).toMatch(/^\[read_file: unchanged from the result of first/);
   });
 
-  it('says where lines stand under other numbers', () => {
+  it('says where lines were shown under other numbers', () => {
     const numbered = (text: string, from: number): string =>
       text
         .split('\n')
@@ -327,7 +330,7 @@ describe('SHRINK', () => {
     );
   });
 
-  it('leaves out what the call of a result says, but nothing that the call may lose', () => {
+  it('omits what the call of a result has, except for what the call may lose', () => {
     const [replaced, written] = [lines(0, 20, 'old'), lines(0, 20, 'new')];
     const edit = { path: 'b.ts', old_string: replaced, new_string: written };
     const said = (result: string): unknown =>
@@ -348,7 +351,7 @@ describe('SHRINK', () => {
     ]);
   });
 
-  it('refers to calls by what every model is shown of them, and lists their ids at the end', () => {
+  it('refers to calls by what every model sees of them, and lists their ids at the end', () => {
     const path = `/home/ada/work/${'folder/'.repeat(9)}main.ts`;
     const known = [
       ...asked('read_file', { path }, lines(0, 20), 'first'),
@@ -366,7 +369,7 @@ describe('SHRINK', () => {
     expect(sourceIdsOf(again.join('\n'))).toBe('first second third');
   });
 
-  it('says which of several calls of a name is meant, unless it is the last of them', () => {
+  it('says which of several calls with the same name it means, unless it is the last one', () => {
     const snapshots = [0, 1, 2].map((at) =>
       asked('snapshot', {}, lines(20 * at, 20 * at + 20), `s${at}`),
     );
@@ -412,7 +415,7 @@ describe('SHRINK', () => {
     expect(lastResult([...long, ...run(parts(9))])).toContain('[… 9 lines as in');
   });
 
-  it('refers to nothing that leaves, or has left', () => {
+  it('refers to nothing that is or was removed', () => {
     const text = lines(0, 60);
     const first = read(text, 'first');
     const gone = { ...responseAt(first, 1), result: '[read_file: a.ts — success, 60 lines]' };
@@ -423,7 +426,7 @@ describe('SHRINK', () => {
     expect(lastResult([...first, ...read(text)], { ...CONFIG, recencyPruning: true })).toBe(text);
   });
 
-  it('refers to no result by an id that others have too', () => {
+  it('refers to no result by an ambiguous id', () => {
     const text = lines(0, 60);
     const numbered = (result: string): IContent[] => read(result, 'call_0');
     expect(lastResult([...numbered(text), ...numbered(text)])).toBe(text);
@@ -432,7 +435,7 @@ describe('SHRINK', () => {
     expect(lastResult([...numbered(text), ...read(text, 'call_1')])).not.toBe(text);
   });
 
-  it('lets a result stay that a new one refers to', () => {
+  it('keeps a result that a new one refers to', () => {
     const workingSet = withColdCache({ ...DEFAULT_WORKING_SET, readCalls: 2, freeTokens: 0 });
     const text = lines(0, 60);
     const late = Array.from({ length: 4 }, () => run('short')).flat();
@@ -449,7 +452,7 @@ describe('SHRINK', () => {
     );
   });
 
-  it('lets a result stay as long as one that refers to it stays itself', () => {
+  it('keeps a result as long as one that refers to it stays', () => {
     const rules = { ...DEFAULT_WORKING_SET, readCalls: 40, earlyShare: 1, freeTokens: 0 };
     const workingSet = withColdCache(rules);
     const config = { ...CONFIG, workingSet };
@@ -494,21 +497,21 @@ describe('SHRINK', () => {
     expect(applied(after, optimize(after, CONFIG))).toEqual(after);
   });
 
-  it('is told of what it does, and why', () => {
+  it('reports what it does, and why', () => {
     const { explain } = explainDensity([humanText('go'), ...run(NOISE)], CONFIG);
     expect(explain(2).blocks).toMatchObject([
       { rule: 'shrink', reason: 'shrunk', verdict: 'shrunk' },
     ]);
   });
 
-  it('refuses levels and switches that there are none of', () => {
+  it('refuses unknown levels and switches', () => {
     for (const shrink of ['much', { level: 'off' }, { terminals: true }, { blobs: 1 }, 3, null]) {
       const config = { ...CONFIG, shrink } as unknown as DensityConfig;
       expect(() => optimize([], config)).toThrow(/shrink: /);
     }
   });
 
-  it('is found in a worker as it is here, with the texts and their tokens', () => {
+  it('has the same result in a worker, with the texts and their tokens', () => {
     const history = [humanText('go'), ...read(lines(0, 60)), ...read(lines(0, 60)), ...run(NOISE)];
     const base = { revision: 0, length: history.length };
     const state = { base, entries: history, countedTokens: () => undefined };
@@ -530,7 +533,7 @@ describe('SHRINK', () => {
     );
   });
 
-  it.each([40, 41, 42])('does not shrink again what came out alike, of %i lines', (length) => {
+  it.each([40, 41, 42])('does not shrink an equal output again, with %i lines', (length) => {
     const left = lastResult(run(`${lines(0, length)}\n${NOISE}`, 'a'));
     expect(isShrunk(String(left))).toBe(true);
     const ids = ['a', 'b'];

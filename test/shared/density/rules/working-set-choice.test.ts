@@ -1,4 +1,4 @@
-// What the setting of the working set chooses.
+// Values of the working-set setting.
 
 import { describe, expect, it } from 'vitest';
 import { workingSetOf } from '../../../../src/shared/density/rules/working-set.js';
@@ -8,7 +8,7 @@ import {
 } from '../../../../src/shared/density/rules/working-set-rules.js';
 
 describe('workingSetOf', () => {
-  it('gives rules by name, or those that the agent brings along', () => {
+  it('returns rules by name, or those of the agent', () => {
     const own = { ...DEFAULT_WORKING_SET, readCalls: 1_000 };
     expect(workingSetOf('preset', own)).toBe(own);
     expect(workingSetOf('preset', undefined)).toBeUndefined();

@@ -1,5 +1,4 @@
-// What holds for a working set over any history and by any rules: laws, and agreement with a naive second
-// implementation of the rules.
+// Properties of a working set over any history and by any rules: laws, and agreement with a naive second implementation of the rules.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -121,14 +120,14 @@ describe('optimize with a working set', () => {
   });
 
   it.each(['informative', 'recallable'] as const)(
-    'finds nothing in its own output with %s placeholders, and takes the same',
+    'finds nothing in its own output with %s placeholders, and removes the same',
     (placeholder) => {
       holds(1_500, (history, config) => {
         const pointers = optimize(history, config);
         const result = optimize(history, { ...config, placeholder });
         const compacted = applied(history, result);
         expect(isEmptyDensityResult(optimize(compacted, { ...config, placeholder }))).toBe(true);
-        // Recency pruning has another mind about lines that are there already.
+        // Recency pruning treats existing lines differently.
         if (config.recencyPruning) return;
         expect(result.metadata).toEqual(pointers.metadata);
         expect(result.removals).toEqual(pointers.removals);
@@ -137,7 +136,7 @@ describe('optimize with a working set', () => {
     },
   );
 
-  it('gives equal results for equal histories, and leaves them as they are', () => {
+  it('has equal results for equal histories, and does not modify them', () => {
     holds(1_000, (history, config) => {
       const copy = structuredClone(history);
       const result = optimize(freezeDeep(history), freezeDeep(config));
@@ -146,7 +145,7 @@ describe('optimize with a working set', () => {
     });
   });
 
-  it('asks for nothing to be done again in place of a result, nor of one that was repeated', () => {
+  it('never suggests a repetition in place of a result, not even of a repeated one', () => {
     const rules = { ...DEFAULT_WORKING_SET, outputCalls: 0, earlyShare: 0, freeTokens: 0 };
     const workingSet = withColdCache(rules);
     const config = {
@@ -190,24 +189,24 @@ describe('optimize with a working set', () => {
       );
     };
 
-    it('says nothing where the newer one shows the same', () => {
+    it('describes nothing if the newer one shows the same', () => {
       const [older, newer] = pruned('run_shell_command', { command: 'orders' }, 'off');
       expect(older).toBe(REMOVED_POINTER);
       expect(newer).toContain('order_0');
     });
 
-    it('says what was in it where the newer one refers to it', () => {
+    it('describes the content if the newer one refers to it', () => {
       const [older, newer] = pruned('run_shell_command', { command: 'orders' }, 'lossless');
       expect(older).toContain('order_0');
       expect(newer).not.toContain('order_0');
     });
 
-    it('says what was in it where an unknown tool may have said another thing then', () => {
+    it('describes the content if an unknown tool may have returned something else then', () => {
       expect(pruned('get_weather', { what: 'orders' }, 'off')[0]).toContain('now_1');
     });
   });
 
-  it('changes results and arguments, and nothing else: calls stay, and say what can be read again', () => {
+  it('changes results and arguments only: calls stay, and name what can be read again', () => {
     holdsAlone(3_000, (history, config) => {
       const result = optimize(history, config);
       const compacted = applied(history, result);
@@ -239,7 +238,7 @@ describe('optimize with a working set', () => {
     });
   });
 
-  it('touches no result that was never sent, and no call of the newest answer', () => {
+  it('changes no result that was never sent, and no call of the newest answer', () => {
     const law: Law = (history, config) => {
       const after = blocksOf(applied(history, optimize(history, config)));
       const newest = history.findLastIndex(({ speaker }) => speaker === 'ai');
@@ -247,7 +246,7 @@ describe('optimize with a working set', () => {
         if (index < newest) continue;
         for (const block of blocks) {
           if (block.type !== 'tool_response' && block.type !== 'tool_call') continue;
-          // What says that something was here, has been there longer.
+          // A placeholder is older than this pass.
           if (block.type === 'tool_response' && placeholderKind(block) !== 'none') continue;
           seen.unsent += 1;
           expect(after.has(block)).toBe(true);
@@ -258,7 +257,7 @@ describe('optimize with a working set', () => {
     holdsAlone(1_000, law, broken);
   });
 
-  it('keeps the newest success of equal calls as long as its time lasts', () => {
+  it('keeps the newest success of equal calls until it expires', () => {
     holdsAlone(2_000, (history, config) => {
       const after = blocksOf(applied(history, optimize(history, config)));
       const pairs = pairNaively(history);
@@ -275,8 +274,7 @@ describe('optimize with a working set', () => {
           const { readCalls, searchCalls, otherCalls, earlyShare } = config.workingSet;
           const age = history.slice(callEntry + 1).filter(({ speaker }) => speaker === 'ai').length;
           const hasPlaceholder = placeholderKind(response) !== 'none';
-          // An unknown tool that is told a file may show it, and so may one that is told something else than fields; what it says
-          // in few words may be a record.
+          // An unknown tool with a file parameter may show the file, and so may one with parameters that are not fields; a short result may be a record.
           const told = isRecord(call.parameters) ? Object.keys(call.parameters) : ['file'];
           const saysLittle = estimateResultTokens(response) < 400;
           const isRead = saysLittle || told.some((key) => /path|file/.test(key));
@@ -287,7 +285,7 @@ describe('optimize with a working set', () => {
     });
   });
 
-  it('takes nothing while all results together have few tokens', () => {
+  it('removes nothing while all results together have few tokens', () => {
     holdsAlone(1_000, (history, config) => {
       const tokens = [...blocksOf(history)].reduce(
         (sum, block) => sum + (block.type === 'tool_response' ? estimateResultTokens(block) : 0),
@@ -300,7 +298,7 @@ describe('optimize with a working set', () => {
 
   it('makes no history longer', () => {
     holdsAlone(2_000, (history, config) => {
-      // By the estimate that the rule goes by: what says nothing, as blank lines, may have fewer tokens than what takes its place.
+      // By the estimate that the rule uses: text without words, such as blank lines, may have fewer tokens than its replacement.
       const tokensOf = (entries: readonly IContent[]): number =>
         [...blocksOf(entries)].reduce(
           (sum, block) => sum + (block.type === 'tool_response' ? estimateResultTokens(block) : 0),
@@ -311,14 +309,14 @@ describe('optimize with a working set', () => {
     });
   });
 
-  it('makes valid histories of valid ones', () => {
+  it('keeps valid histories valid', () => {
     holds(2_000, (history, config) => {
       const compacted = applied(history, optimize(history, config));
       expect(findViolations(compacted, history)).toEqual([]);
     });
   });
 
-  it('makes no history worse', () => {
+  it('adds no violations', () => {
     holds(
       1_500,
       (history, config) => {
@@ -331,7 +329,7 @@ describe('optimize with a working set', () => {
     );
   });
 
-  it('leaves histories that every provider takes which took them before', () => {
+  it('keeps histories acceptable to every provider that accepted them before', () => {
     let judgedTimes = 0;
     holds(
       2_000,
@@ -348,7 +346,7 @@ describe('optimize with a working set', () => {
     expect(judgedTimes).toBeGreaterThan(sightings(2_000));
   });
 
-  it('was seen to do all that it can', () => {
+  it('was tested in all of its cases', () => {
     for (const [kind, times] of Object.entries(seen)) {
       expect([kind, times > sightings(80)]).toEqual([kind, true]);
     }
@@ -381,7 +379,7 @@ describe('DensityConfig.workingSet', () => {
     expect(() => optimize(history, configOf(others))).toThrow(RangeError);
   });
 
-  it('may be infinite in every rule but for a share', () => {
+  it('may be infinite in every rule except a share', () => {
     const history = workingHistory('read(a.ts) run(x) a a');
     for (const name of WORKING_SET_RULE_NAMES) {
       if (name === 'earlyShare') continue;
@@ -396,7 +394,7 @@ describe('DensityConfig.workingSet', () => {
   });
 
   it.each(['readLease', 'minReclaimTokens', 'callLease', 'toString', 'x'.repeat(99)])(
-    'is refused with a rule that there is none of, as %s',
+    'is refused with an unknown rule: %s',
     (name) => {
       const rules = { ...WORTH_NOTHING, [name]: 1 };
       expect(() => optimize([], configOf(rules))).toThrow(RangeError);
@@ -414,7 +412,7 @@ describe('DensityConfig.workingSet', () => {
     expect(optimize(history, configOf()).metadata.readWritePairsPruned).toBe(1);
   });
 
-  it('says how many results left, and nothing where there is none', () => {
+  it('reports how many results were removed, and nothing without one', () => {
     const history = workingHistory('run(x) run(y) a');
     expect(optimize(history, configOf(WORTH_NOTHING)).metadata.workingSetPruned).toBe(2);
     expect(optimize(history, configOf()).metadata).not.toHaveProperty('workingSetPruned');
