@@ -36,6 +36,13 @@ const OPTIMIZES_LATER = process.versions.node.startsWith('20.')
 /** Milliseconds until a hanging test is ended; generous for busy machines, and for runs with more cases than `npm test` has. */
 const TIMEOUT = process.env['TEST_SCALE'] === undefined ? 180_000 : 900_000;
 
+/** Tests of the whole: the built package, processes, servers, threads that die, bundlers, a browser, benchmarks. They take most of the time. */
+const OF_THE_WHOLE = [
+  'test/{attacks,bench,chaos,contracts,deploy,examples,gateway/server,integration}/**',
+  'test/**/{*browser,crash,postgres-store,readme,redis-store,start-gateway,worker-pool*}.test.ts',
+];
+const EXCLUDED = process.env['TESTS_OF'] === 'sources' ? OF_THE_WHOLE : [];
+
 const SHARED = {
   testTimeout: TIMEOUT,
   hookTimeout: TIMEOUT,
@@ -49,13 +56,13 @@ const SHARED = {
 export default defineConfig({
   test: {
     projects: [
-      { test: { ...SHARED, name: 'alone', include: ALONE } },
+      { test: { ...SHARED, name: 'alone', include: ALONE, exclude: EXCLUDED } },
       {
         test: {
           ...SHARED,
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE],
+          exclude: [...configDefaults.exclude, ...ALONE, ...EXCLUDED],
           isolate: false,
           // Not for the files above, which race with deadlines and must run like a user's process.
           execArgv: [...SHARED.execArgv, ...KEEPS_CODE, ...OPTIMIZES_LATER],

@@ -31,12 +31,7 @@ const QUICK_LINT =
 // The quick run does not check formatting, which takes as long as the other checks together.
 const CHECKS = ['typecheck', values.whole ? 'lint' : QUICK_LINT, 'api-report'];
 
-/** Tests of the whole: the built package, processes, servers, bundlers, a browser. A tenth of the files, half of the time. */
-const TESTS_OF_THE_WHOLE = [
-  'test/{attacks,chaos,contracts,deploy,examples,integration}/**',
-  'test/**/*browser.test.ts',
-];
-const playsAll = values.all || values.whole || positionals.length > 0;
+if (!values.all && !values.whole && positionals.length === 0) process.env.TESTS_OF ??= 'sources';
 
 let passed = 0;
 let failed = 0;
@@ -64,8 +59,7 @@ async function runChecks() {
 
 async function runTests() {
   console.log('\n> tests');
-  const cliExclude = playsAll ? [] : TESTS_OF_THE_WHOLE;
-  const vitest = await startVitest('test', positionals, { watch: false, cliExclude });
+  const vitest = await startVitest('test', positionals, { watch: false });
   const modules = vitest.state.getTestModules();
   for (const module of modules) {
     const states = [...module.children.allTests()].map((test) => test.result().state);
