@@ -36,7 +36,7 @@ const OPTIMIZES_LATER = process.versions.node.startsWith('20.')
 /** Milliseconds until a hanging test is ended; generous for busy machines, and for runs with more cases than `npm test` has. */
 const TIMEOUT = process.env['TEST_SCALE'] === undefined ? 180_000 : 900_000;
 
-/** Tests of the whole: the built package, processes, servers, threads that die, bundlers, a browser, benchmarks. They take most of the time. */
+/** Tests of the whole: the built package, processes, servers, threads that die, bundlers, a browser, benchmarks. They take nearly half of the time. */
 const OF_THE_WHOLE = [
   'test/{attacks,bench,chaos,contracts,deploy,examples,gateway/server,integration}/**',
   'test/**/{*browser,crash,postgres-store,readme,redis-store,start-gateway,worker-pool*}.test.ts',
