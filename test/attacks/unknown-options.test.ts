@@ -15,8 +15,8 @@ import { TurnLoop } from '../../src/turn-loop.js';
 import { validate } from '../../src/validate.js';
 
 /** Options with a misspelt name, which the parameter types would refuse. */
-function misspelt<Options>(options: Readonly<Record<string, unknown>>): Options {
-  return options as Options;
+function misspelt(options: Readonly<Record<string, unknown>>): never {
+  return options as never;
 }
 
 const client = { call: () => Promise.resolve(null) };

@@ -49,9 +49,11 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
     .filter((name) => !shown.includes(name) && !isQuantity(name));
   takeInto(kept, others, room - Math.max(0, room1));
   const named = kept.length === 0 ? '' : `\nIt named: ${kept.join(' ')}`;
-  const reports = lines.flatMap((line, at) =>
-    reportsFailure(line.slice(0, 400)) && !isNumbered(line) ? [report(lines, at)] : [],
-  );
+  const reports = lines
+    .flatMap((line, at) =>
+      reportsFailure(line.slice(0, 400)) && !isNumbered(line) ? [report(lines, at)] : [],
+    )
+    .slice(0, 100);
   const isHeading = (line: string): boolean =>
     /:[^A-Za-z0-9_]*$/.test(line) || line.split(/[^A-Za-z0-9_]+/).filter(Boolean).length === 1;
   const telling = unique(reports.filter((line) => !isHeading(line)));

@@ -5,11 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { markedCall } from '../../../src/adapters/ai-sdk/cache-mark.js';
 import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
 
+type Parts = Exclude<SdkMessage['content'], string>;
+
 const MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } };
-const call = (id: string): SdkMessage['content'] => [
+const call = (id: string): Parts => [
   { type: 'tool-call', toolCallId: id, toolName: 'search', input: {} } as never,
 ];
-const answer = (id: string): SdkMessage['content'] => [
+const answer = (id: string): Parts => [
   { type: 'tool-result', toolCallId: id, toolName: 'search', output: { type: 'text' } } as never,
 ];
 const user = (text: string): SdkMessage => ({
@@ -20,7 +22,7 @@ const tool = (id: string): SdkMessage => ({ role: 'tool', content: answer(id) })
 
 const BEFORE: SdkMessage[] = [
   user('Go.'),
-  { role: 'assistant', content: [...call('a'), ...call('b')] as never },
+  { role: 'assistant', content: [...call('a'), ...call('b')] },
   tool('a'),
   tool('b'),
 ];

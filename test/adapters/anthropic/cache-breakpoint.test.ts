@@ -87,7 +87,7 @@ const throughAiSdk: Door = () =>
   openAiSdk((compactor, model) => ({
     model: wrapLanguageModel({
       model,
-      middleware: promptMiddleware(compactor, { edits: 'every-turn', reasoning: 'keep' }) as never,
+      middleware: promptMiddleware(compactor, { edits: 'every-turn', reasoning: 'keep' }),
     }),
   }));
 
@@ -160,7 +160,7 @@ function marked(messages: Messages, count: number, mark: object = SHORT): Messag
 
 function withMark(message: Anthropic.MessageParam, mark: object): Anthropic.MessageParam {
   const { content } = message;
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : [...content!];
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : [...content];
   const last = { ...parts.at(-1), cache_control: mark };
   return { ...message, content: [...parts.slice(0, -1), last] as never };
 }
@@ -484,7 +484,7 @@ describe('withBreakpointBefore', () => {
       fc.property(REQUESTS, ({ messages: given, places, outer, isAutomatic, long, index }) => {
         const messages = structuredClone(given.map((message) => withoutCacheMarks(message)));
         const holders = messages.flatMap(({ content }) =>
-          typeof content === 'string' ? [] : content!.flatMap(holdersIn),
+          typeof content === 'string' ? [] : content.flatMap(holdersIn),
         );
         for (const place of places) {
           const holder = holders[place % Math.max(1, holders.length)];

@@ -202,7 +202,7 @@ describe('onError', () => {
     const filter = callModelInputFilter(compactor);
     const store = { providerData: { previous_response_id: 'resp_1' } };
     for (const agent of [{ modelSettings: store }, { modelSettings: store }])
-      await filter({ ...held, agent } as never);
+      await filter({ ...held, agent });
     expect(shared.warnings).toEqual([
       'compaction failed; the messages are sent as they are',
       expect.stringContaining('previous_response_id'),

@@ -61,7 +61,7 @@ const MODELS: Readonly<Record<string, (url: string, fields: Fields) => BaseChatM
 
 async function streamed(model: BaseChatModel, messages: BaseMessage[]): Promise<AIMessageChunk> {
   const chunks: AIMessageChunk[] = [];
-  for await (const chunk of await model.stream(messages)) chunks.push(chunk as AIMessageChunk);
+  for await (const chunk of await model.stream(messages)) chunks.push(chunk);
   return chunks.reduce((all, chunk) => concat(all, chunk));
 }
 

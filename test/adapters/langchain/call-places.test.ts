@@ -128,7 +128,7 @@ describe('a call whose arguments are changed', () => {
   it('is changed in the chunks of a streamed message, also when the message is loaded', async () => {
     const chunk = (args: string): object => ({ id: 'c1', name: 'write_file', args, index: 0 });
     const fields = { content: '', id: 'a', tool_call_chunks: [chunk(TEXT)] };
-    const message = new AIMessageChunk(fields as object);
+    const message = new AIMessageChunk(fields);
     const rewritten = shortened(message);
     expect(rewritten).toBeInstanceOf(AIMessageChunk);
     expect(rewritten.tool_call_chunks).toEqual([chunk(JSON.stringify(SHORT))]);

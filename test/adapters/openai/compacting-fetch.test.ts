@@ -241,7 +241,7 @@ describe('compactingFetch', () => {
       asked.push(`${addressOf(url)} ${new Headers(init?.headers).get('authorization')}`);
       const output = [{ type: 'compaction', id: 'c', encrypted_content: 'sealed' }];
       if (addressOf(url).includes('/compact')) return Response.json({ output }, { status });
-      const sent = String(init?.body);
+      const sent = init?.body as string;
       return Response.json(sent.includes('compaction_trigger') ? { output } : { output: [], sent });
     });
     const text = 'one word '.repeat(200);

@@ -112,7 +112,7 @@ describe('register', () => {
     vi.doMock('openclaw/plugin-sdk/core', () => ({
       delegateCompactionToRuntime: (params: unknown) => (asked.push(params), summarized),
     }));
-    onTestFinished(() => void vi.doUnmock('openclaw/plugin-sdk/core'));
+    onTestFinished(() => vi.doUnmock('openclaw/plugin-sdk/core'));
     const { engine } = playedOpenClaw();
     const params = { sessionId: 's', force: true };
     expect(await engine.compact(params)).toBe(summarized);

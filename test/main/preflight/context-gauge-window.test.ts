@@ -101,7 +101,7 @@ describe('assertTokens', () => {
 
   it.each([undefined, null, '12', 3n, {}])('refuses %s, which is not a number', (tokens) => {
     expect(() => {
-      assertTokens('inputTokens', tokens as number);
+      assertTokens('inputTokens', tokens);
     }).toThrow(TypeError);
   });
 });

@@ -129,7 +129,8 @@ describe('SHRINK', () => {
               if (kind === 'numbers') return `copied ${at} of the files in part ${part}`;
               if (kind === 'color')
                 return `\u001b[32m✓\u001b[0m ${step(at)} ${'y'.repeat(line % 13)}`;
-              return { same: `waiting for part ${part}`, blank: '' }[kind as 'same'] ?? logged(at);
+              if (kind === 'same') return `waiting for part ${part}`;
+              return kind === 'blank' ? '' : logged(at);
             }),
           );
           const [first = '', again = ''] = sent(asked, [lines.join('\n'), lines.join('\n')]);
