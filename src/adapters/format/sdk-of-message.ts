@@ -51,14 +51,21 @@ function sdkOf(message: JsonRecord): Sdk | undefined {
   if (item !== undefined) return item.sdk;
   if (role === 'tool' && typeof answered === 'string') return 'chat';
   if (asRecord(asRecord(asArray(calls)[0])?.['function']) !== undefined) return 'chat';
-  for (const value of [...asArray(content), ...asArray(parts)]) {
-    const part = asRecord(value) ?? {};
+  return sdkOfParts(asArray(content)) ?? sdkOfParts(asArray(parts));
+}
+
+/** By index and only the first of many: a caller's array may have an endless iterator, or 4 billion holes. */
+function sdkOfParts(parts: readonly unknown[]): Sdk | undefined {
+  for (let at = 0; at < Math.min(parts.length, MAX_PARTS); at += 1) {
+    const part = asRecord(parts[at]) ?? {};
     const known = PARTS.find(({ types, idKey }) => isOneOf(part, types, idKey));
     if (known !== undefined) return known.sdk;
     if (asRecord(part['functionCall'] ?? part['functionResponse']) !== undefined) return 'google';
   }
   return undefined;
 }
+
+const MAX_PARTS = 1_000;
 
 /** Items or parts of an SDK: the types of its calls and results, and the field with the id of the call. */
 interface Known {

@@ -116,4 +116,17 @@ describe('sdkOfMessage', () => {
     for (const message of [...plain, throwing, { role: 'user', content: [null, 'x', throwing] }])
       expect(sdkOfMessage(message)).toBeUndefined();
   });
+
+  it('are looked for without an iterator of the caller, which may never end', () => {
+    let isIterated = false;
+    const iterator = (): Iterator<unknown> => {
+      isIterated = true;
+      return [][Symbol.iterator]();
+    };
+    const call = { type: 'tool_use', id: 'c' };
+    const content = Object.assign([call], { [Symbol.iterator]: iterator });
+    expect(sdkOfMessage({ role: 'assistant', content })).toBe('anthropic');
+    expect(isIterated).toBe(false);
+    expect(sdkOfMessage({ content: new Array(2 ** 32 - 1), parts: [call] })).toBe('anthropic');
+  });
 });
