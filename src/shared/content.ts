@@ -1,6 +1,8 @@
 // The provider-neutral history model: entries, their blocks, guards and constructors.
 // Plain data only, so that every value can be passed to a thread.
 
+import { withoutUndefined } from './json.js';
+
 /** The author of an entry. Tool calls are in `ai` entries, tool responses in `tool` entries. */
 export type Speaker = 'human' | 'ai' | 'tool';
 
@@ -216,6 +218,16 @@ export function toolContent(
 /** Makes a tool call block. */
 export function toolCall(id: string, name: string, parameters: unknown): ToolCallBlock {
   return { type: 'tool_call', id, name, parameters };
+}
+
+/** Makes a block of reasoning, with its text and the other fields that are given. */
+export function thinkingBlock(
+  thought: string,
+  fields: {
+    readonly [Key in 'signature' | 'encryptedContent' | 'sourceField']?: string | undefined;
+  } = {},
+): ThinkingBlock {
+  return { type: 'thinking', thought, ...withoutUndefined(fields) };
 }
 
 /** Makes a complete tool response block; `error` marks a failed call. */

@@ -17,11 +17,11 @@ import { hasServerCalls } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { isSameList } from '../format/same-value.js';
 import { describeModel } from './anthropic-model.js';
-import { inCallOrder, withDenialsAsErrors } from './approved-results.js';
 import { withCacheMarkBefore } from './cache-mark.js';
 import type { ModelReference } from './anthropic-model.js';
 import type { SdkMessage } from './sdk-message.js';
 import { PROMPT_FORMAT } from './sdk-message-format.js';
+import { withSettledResults } from './step-results.js';
 
 /** The part of a model call that is used. */
 export interface ModelCall<Params> {
@@ -116,7 +116,7 @@ export function compactionMiddleware(
     if (warnIfServerHeld(logger, ...ofProviders)) return params;
     let takeUsage: CompactedCall['takeUsage'];
     let changedFrom = 0;
-    const prompt = await compact(withDenialsAsErrors(inCallOrder(params.prompt)), {
+    const prompt = await compact(withSettledResults(params.prompt), {
       ...describeModel(model, providerOptions),
       signal: abortSignal,
       overheadTokens: overheadOf(tools, responseFormat),

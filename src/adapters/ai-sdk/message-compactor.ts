@@ -6,8 +6,8 @@ import type { AdapterOptions } from '../request/adapter-options.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
 import { MODEL_MESSAGE_FORMAT } from './sdk-message-format.js';
-import { divideApproved, undoDivision } from './approved-results.js';
 import type { SdkMessage } from './sdk-message.js';
+import { asGiven, withSettledResults } from './step-results.js';
 
 /**
  * Creates a function that takes the messages of a conversation and returns those to send. Shares its
@@ -24,6 +24,6 @@ export function messageCompactor<Message extends SdkMessage = ModelMessage>(
     MODEL_MESSAGE_FORMAT,
     options,
     (compactEach) => async (messages, call) =>
-      undoDivision(await compactEach(divideApproved(messages), call)),
+      (await compactEach(withSettledResults(messages), call)).map(asGiven),
   );
 }

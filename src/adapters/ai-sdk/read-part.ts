@@ -3,10 +3,10 @@
 
 import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { COMPACTION_KIND, toolCall } from '../../shared/content.js';
+import { COMPACTION_KIND, thinkingBlock, toolCall } from '../../shared/content.js';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { optionsReasoning, isOfGemini } from '../format/options-reasoning.js';
-import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../format/blocks.js';
+import { answerBlock, mediaBlock, opaqueBlock } from '../format/blocks.js';
 import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
 import { fixedIf } from '../format/placed.js';
 import type { ApprovedCalls, SdkMessage } from './sdk-message.js';

@@ -22,7 +22,7 @@ import type {
   PlacedBlock,
   Reading,
 } from '../format/message-format.js';
-import { editedParts, editedText } from '../format/part-edits.js';
+import { editedContent } from '../format/part-edits.js';
 import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { groupOfCalls, placed, textsOf } from '../format/placed.js';
 import { plainData, spreadable } from '../format/plain-data.js';
@@ -163,9 +163,8 @@ function assertMessage(message: unknown, index: number): asserts message is SdkM
 function rewriteMessage(given: SdkMessage, edits: PartEdits): SdkMessage {
   const message = spreadable(given);
   const { content } = message;
-  const isText = typeof content === 'string';
-  const edited = isText ? editedText(content, edits) : editedParts(content, edits, rewritePart);
-  if (edits.get(isText ? 1 : content.length) !== null) return { ...message, content: edited };
+  const edited = editedContent(content, edits, rewritePart) as SdkMessage['content'];
+  if (edits.get(partsOf(message).length) !== null) return { ...message, content: edited };
   return {
     ...stripOptionsReasoning(message),
     content: typeof edited === 'string' ? edited : edited.map(stripOptionsReasoning),

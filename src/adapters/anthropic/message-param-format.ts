@@ -6,7 +6,7 @@ import { cacheMarksOf, isSameButForCacheMarks } from '../format/cache-marks.js';
 import { citationsInContent } from '../format/citations.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
 import { madeFrom } from '../format/originals.js';
-import { editedParts, editedText, isBlankText } from '../format/part-edits.js';
+import { editedContent } from '../format/part-edits.js';
 import { joinTexts } from '../format/placed.js';
 import { spreadable } from '../format/plain-data.js';
 import { ANTHROPIC_PROVIDER_MESSAGES } from './provider-compaction.js';
@@ -30,13 +30,10 @@ export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
   provider: ANTHROPIC_PROVIDER_MESSAGES,
 };
 
-/**
- * Applies edits to a message. Also removes reasoning at its end, because the API rejects a message that ends with reasoning. A cache
- * breakpoint on a removed part is lost.
- */
+/** Applies edits to a message. A cache breakpoint on a removed part is lost. */
 function rewriteMessage(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
   const fields = spreadable(message);
-  return withContent(message, editedContent(fields.content, edits), fields);
+  return withContent(message, editedContent(fields.content, edits, editedPart), fields);
 }
 
 function withContent(
@@ -47,14 +44,7 @@ function withContent(
   return madeFrom({ ...fields, content } as AnthropicMessage, message);
 }
 
-function editedContent(content: unknown, edits: PartEdits): string | readonly MessagePart[] {
-  return typeof content === 'string'
-    ? editedText(content, edits)
-    : withoutLastReasoning(editedParts(content as readonly MessagePart[], edits, editedPart));
-}
-
-function editedPart(part: MessagePart, edit: ContentBlock): MessagePart | null {
-  if (isBlankText(edit)) return null;
+function editedPart(part: MessagePart, edit: ContentBlock): MessagePart {
   if (edit.type === 'text' && part.type === 'text') return { ...part, text: edit.text };
   if (edit.type === 'tool_call' && part.type === 'tool_use') {
     return { ...part, input: edit.parameters };
@@ -85,9 +75,4 @@ export function withoutReasoning(messages: readonly AnthropicMessage[]): Anthrop
     const content = parts.filter((part) => !isReasoning(part));
     return content.length === 0 ? [] : withContent(message, content);
   });
-}
-
-function withoutLastReasoning(parts: readonly MessagePart[]): readonly MessagePart[] {
-  const end = parts.findLastIndex((part) => !isReasoning(part)) + 1;
-  return end === 0 ? parts : parts.slice(0, end);
 }

@@ -1,23 +1,16 @@
 // Reads the messages of one conversation with Anthropic's Messages API as entries. A user message with both answers to calls and
 // other content becomes two entries. Blocks have only the fields that decisions need: edits are applied to the message's own parts.
 
-import { isToolResponseBlock, toolCall } from '../../shared/content.js';
+import { isToolResponseBlock, thinkingBlock, toolCall } from '../../shared/content.js';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, ToolResponseBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
-import { answerBlock, mediaBlock, opaqueBlockOf, thinkingBlock } from '../format/blocks.js';
+import { answerBlock, mediaBlock, opaqueBlockOf } from '../format/blocks.js';
 import { mediaTokensIn } from '../format/opaque-tokens.js';
 import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { placed } from '../format/placed.js';
 import { plainData } from '../format/plain-data.js';
-import {
-  answeredIdOf,
-  callsIn,
-  fileType,
-  isFile,
-  isMessagePart,
-  isReasoning,
-} from './message-part.js';
+import { answeredIdOf, callsIn, fileType, isFile, isMessagePart } from './message-part.js';
 import type { MessagePart } from './message-part.js';
 
 /** Reads messages, and remembers their calls. */
@@ -65,17 +58,8 @@ export class MessageParamReader implements MessageReader<unknown> {
 
 /** Returns the blocks of a message that must stay whole: its reasoning, its texts, for summaries, and opaque blocks for the rest. */
 function wholeBlocks(parts: readonly MessagePart[], message: number): readonly PlacedBlock[] {
-  return parts.map((part, at) => {
-    const isRead = part.type === 'text' || isReasoning(part);
-    return placed(
-      (isRead ? readKnownPart(part, NO_NAMES) : undefined) ?? opaque(part),
-      message,
-      at,
-    );
-  });
+  return parts.map((part, at) => placed(readSaid(part) ?? opaque(part), message, at));
 }
-
-const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 interface RoleAndParts {
   readonly role: string;
@@ -117,13 +101,18 @@ const UNKNOWN_TOOL = 'unknown_tool';
  * @param toolNames id of a call → name of its tool
  */
 function readPart(part: MessagePart, toolNames: ReadonlyMap<string, string>): ContentBlock {
-  return readKnownPart(part, toolNames) ?? opaque(part);
+  switch (part.type) {
+    case 'tool_use':
+      return readCall(part) ?? opaque(part);
+    case 'tool_result':
+      return readResult(part, toolNames) ?? opaque(part);
+    default:
+      return readSaid(part) ?? readFile(part) ?? opaque(part);
+  }
 }
 
-function readKnownPart(
-  part: MessagePart,
-  toolNames: ReadonlyMap<string, string>,
-): ContentBlock | undefined {
+/** Returns the block for a valid text or for valid reasoning, else `undefined`. */
+function readSaid(part: MessagePart): ContentBlock | undefined {
   switch (part.type) {
     case 'text':
       return typeof part['text'] === 'string' ? { type: 'text', text: part['text'] } : undefined;
@@ -134,14 +123,8 @@ function readKnownPart(
       if (typeof data !== 'string') return undefined;
       return { type: 'thinking', thought: '', isHidden: true, encryptedContent: data };
     }
-    case 'tool_use':
-      return readCall(part);
-    case 'tool_result':
-      return readResult(part, toolNames);
-    default: {
-      const type = fileType(part);
-      return type === undefined ? undefined : readFile(part, type);
-    }
+    default:
+      return undefined;
   }
 }
 
@@ -172,7 +155,10 @@ function readResult(
   );
 }
 
-function readFile({ source, title }: MessagePart, type: string): MediaBlock {
+function readFile(part: MessagePart): MediaBlock | undefined {
+  const type = fileType(part);
+  if (type === undefined) return undefined;
+  const { source, title } = part;
   const { media_type: mediaType, type: sourceType } = asRecord(source) ?? {};
   const encoding = sourceType === 'url' ? 'url' : 'base64';
   return mediaBlock(asText(mediaType) ?? type, asText(title), encoding);

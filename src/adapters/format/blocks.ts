@@ -1,13 +1,8 @@
 // Makes the blocks that the readers of all formats have in common. Payloads of media are left out: no decision needs them.
 
 import { toolResponse } from '../../shared/content.js';
-import type {
-  MediaBlock,
-  OpaqueBlock,
-  ThinkingBlock,
-  ToolResponseBlock,
-} from '../../shared/content.js';
-import { asRecord, withoutUndefined } from '../../shared/json.js';
+import type { MediaBlock, OpaqueBlock, ToolResponseBlock } from '../../shared/content.js';
+import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { estimateOpaqueTokens } from './opaque-tokens.js';
 import type { MimeTypeOf } from './opaque-tokens.js';
@@ -56,15 +51,6 @@ export function mediaBlock(
 ): MediaBlock {
   const block = { type: 'media', mimeType, data: '', encoding } as const;
   return filename === undefined ? block : { ...block, filename };
-}
-
-/** Fields that reasoning has besides its text. */
-type Sealed = {
-  readonly [Key in 'signature' | 'encryptedContent' | 'sourceField']?: string | undefined;
-};
-
-export function thinkingBlock(thought: string, sealed: Sealed = {}): ThinkingBlock {
-  return { type: 'thinking', thought, ...withoutUndefined(sealed) };
 }
 
 export function opaqueBlock(kind: string, tokens: number, callId?: string): OpaqueBlock {

@@ -3,8 +3,8 @@
 
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { thinkingBlock } from '../../shared/content.js';
 import type { ThinkingBlock } from '../../shared/content.js';
-import { thinkingBlock } from './blocks.js';
 
 /** Returns the reasoning in the provider options of a call or of its message; empty if there is none. */
 export function optionsReasoning(options: unknown): readonly JsonRecord[] {

@@ -1,7 +1,9 @@
 // Helpers for the blocks of all formats: assigns origins, finds by origin which blocks of a message the edits of a history have
 // left, and joins texts.
 
+import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
+import { orphanedReasoning } from '../../shared/density/plan/materialize.js';
 import type { Origin, PartEdits, PlacedBlock } from './message-format.js';
 import { isPinned } from './message-place.js';
 
@@ -98,7 +100,8 @@ export function* findChangedMessages(
 
 /**
  * Returns the edits of a message; `null` if nothing of it remains. Compares `parts` and `remaining` in one pass, because they are in
- * the same order.
+ * the same order. Removes what providers reject: texts of which an edit has left white space, and reasoning whose consequences are all
+ * removed.
  *
  * @param isOrphan whether a remaining block must be removed, too
  */
@@ -109,15 +112,22 @@ export function editsOf(
   const { parts, remaining } = record;
   const edits = new Map<number, ContentBlock | null>();
   let next = 0;
-  let isEmpty = !isPinned(record);
   for (const block of parts) {
     const found = remaining[next];
     const remains = found?.origin === block.origin;
     if (remains) next += 1;
-    const now = remains && !isOrphan(found) ? found : null;
-    // Reasoning that was apart does not keep a message that is no longer pinned: it is removed with the rest.
-    if (now !== null && block.isOfPinned !== true) isEmpty = false;
-    if (now !== block) edits.set(block.origin[1], now);
+    const isKept = remains && (found === block || !isBlankText(found)) && !isOrphan(found);
+    if (!isKept) edits.set(block.origin[1], null);
+    else if (found !== block) edits.set(block.origin[1], found);
   }
-  return isEmpty ? null : edits;
+  const isRemoved = ({ origin }: PlacedBlock): boolean => edits.get(origin[1]) === null;
+  const spent = orphanedReasoning(parts, (at) => isRemoved(parts[at] as PlacedBlock));
+  for (const at of spent) edits.set((parts[at] as PlacedBlock).origin[1], null);
+  // Reasoning that was apart does not keep a message that is no longer pinned: it is removed with the rest.
+  const isEmpty = parts.every((block) => block.isOfPinned === true || isRemoved(block));
+  return isEmpty && !isPinned(record) ? null : edits;
+}
+
+function isBlankText(block: ContentBlock): boolean {
+  return block.type === 'text' && isBlank(block.text);
 }

@@ -5,7 +5,7 @@ import type { ContentBlock } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
 import { madeFrom } from '../format/originals.js';
-import { editedParts } from '../format/part-edits.js';
+import { editedContent } from '../format/part-edits.js';
 import { textsOf } from '../format/placed.js';
 import { isSameValue } from '../format/same-value.js';
 import { ContentReader } from './content-reader.js';
@@ -26,7 +26,7 @@ export const contentFormat: MessageFormat<Content> = {
 
 function rewriteContent(given: Content, edits: PartEdits): Content {
   const content = spreadable(given);
-  const parts = editedParts(content.parts ?? [], edits, rewritePart);
+  const parts = editedContent(content.parts, edits, rewritePart) as Part[];
   return madeFrom({ ...content, parts }, given);
 }
 

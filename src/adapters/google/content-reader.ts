@@ -12,7 +12,7 @@ import type { ToolUseName } from '../format/call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { fixedIf, groupOfCalls, placed } from '../format/placed.js';
 import { plainData } from '../format/plain-data.js';
-import { isEmptyPart, mediaTokensOf, opaquePart, readOutcome, readPart } from './read-part.js';
+import { isEmptyPart, opaquePart, readOutcome, readPart } from './read-part.js';
 import type { PartFields } from './read-part.js';
 
 export class ContentReader implements MessageReader<Content> {
@@ -77,9 +77,7 @@ export class ContentReader implements MessageReader<Content> {
     const isComplete = functionResponse['willContinue'] !== true;
     const answers = toolUseName(functionResponse);
     const call = this.#pairing.answer(answers, [index, at], isComplete);
-    const outcome = readOutcome(functionResponse);
-    const mediaTokens = mediaTokensOf(functionResponse);
-    const block = answerBlock(call, { ...outcome, mediaTokens });
+    const block = answerBlock(call, readOutcome(functionResponse));
     return placed({ ...block, isComplete }, index, at);
   }
 

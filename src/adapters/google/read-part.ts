@@ -4,15 +4,10 @@
 import type { FunctionResponse } from '@google/genai';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { thinkingBlock } from '../../shared/content.js';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
-import {
-  mediaBlock,
-  opaqueBlock,
-  opaqueBlockOf,
-  outputField,
-  thinkingBlock,
-} from '../format/blocks.js';
+import { mediaBlock, opaqueBlock, opaqueBlockOf, outputField } from '../format/blocks.js';
 import type { Outcome } from '../format/blocks.js';
 import { mediaTokensIn } from '../format/opaque-tokens.js';
 
@@ -67,27 +62,24 @@ type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionResponse>;
 type GivenResponse = Readonly<Partial<Record<keyof FunctionResponse, unknown>>>;
 
 /**
- * Reads a response. Unwraps `{ output }`, `{ error }`, and a text that is the only field, such as the `{ result }` that SDKs write for
+ * Reads a response, with the estimated tokens of its media. Unwraps `{ output }`, `{ error }`, and a text that is the only field, such as the `{ result }` that SDKs write for
  * functions; any other response is the result as a whole. The call has failed if `error` is not empty, or if `isError` is set, as by
  * MCP tools.
  */
-export function readOutcome({ response }: GivenResponse): Outcome {
-  if (!isRecord(response)) return { result: '' };
+export function readOutcome({ response, parts }: GivenResponse): Outcome {
+  const mediaTokens = mediaTokensIn(asArray(parts), mimeTypeIn);
+  if (!isRecord(response)) return { result: '', mediaTokens };
   const { error } = response;
   const hasFailed = isFailure(error);
   if (!hasFailed && response['isError'] !== true) {
     const field = outputField(response);
-    return { result: field === undefined ? response : response[field] };
+    return { result: field === undefined ? response : response[field], mediaTokens };
   }
   return {
     result: hasFailed && Object.keys(response).length === 1 ? error : response,
     error: errorLine(payloadText(hasFailed ? error : response)),
+    mediaTokens,
   };
-}
-
-/** Estimates the tokens of the media in a response. */
-export function mediaTokensOf({ parts }: GivenResponse): number {
-  return mediaTokensIn(asArray(parts), mimeTypeIn);
 }
 
 function mimeTypeIn({ inlineData, fileData }: JsonRecord): string | undefined {

@@ -1,20 +1,22 @@
 // The message format of LangChain: `BaseMessage` and classes derived from it. Edited messages keep their classes.
 
 import type { BaseMessage, MessageContent } from '@langchain/core/messages';
-import { asRecord, asText } from '../../shared/json.js';
+import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { thinkingBlock } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
+import { orphanedReasoning } from '../../shared/density/plan/materialize.js';
+import { opaqueBlock } from '../format/blocks.js';
 import { cacheMarksOf, isSameButForCacheMarks } from '../format/cache-marks.js';
 import { citationsInContent } from '../format/citations.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
-import { editedContent, editedParts, withSpentReasoning } from '../format/part-edits.js';
+import { editedContent } from '../format/part-edits.js';
 import { joinTexts } from '../format/placed.js';
 import { reasoningOfHosted } from '../request/claude-reasoning.js';
-import { aiMessageParts } from './ai-message-parts.js';
 import { BaseMessageReader } from './base-message-reader.js';
 import { callFacts, callLists, withArguments } from './call-places.js';
 import { copyWith, makeMessage } from './message-class.js';
-import { fieldsOf, typeOf } from './message-fields.js';
+import { contentList, fieldsOf, typeOf } from './message-fields.js';
 import { LANGCHAIN_PROVIDER_MESSAGES } from './provider-compaction.js';
 
 /** The format of the messages that chat models of LangChain accept. */
@@ -86,7 +88,8 @@ function write({ speaker, blocks }: IContent, among: readonly BaseMessage[]): Ba
  */
 function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
   const fields = fieldsOf(message);
-  const { calls, firstCall } = aiMessageParts(fields);
+  const calls = asArray(fields.tool_calls);
+  const firstCall = contentList(fields.content).length;
   const isShortened = [...edits.values()].some((edit) => edit?.type === 'tool_call');
   const facts = isShortened ? callFacts(fields) : [];
   const changes: Record<string, unknown> = {};
@@ -121,11 +124,12 @@ function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
 
 /** Removes items of calls, with the reasoning that led to nothing else. */
 function withoutRemoved(items: readonly unknown[], edits: PartEdits): readonly unknown[] {
-  const sent = items.map((item, number) => ({
-    number,
-    isReasoning: asRecord(item)?.['type'] === 'reasoning',
-  }));
-  return editedParts(items, withSpentReasoning(sent, edits), (item) => item);
+  const isRemoved = (at: number): boolean => edits.get(at) === null;
+  const blocks = items.map((item) =>
+    asRecord(item)?.['type'] === 'reasoning' ? thinkingBlock('') : opaqueBlock('item', 0),
+  );
+  const spent = orphanedReasoning(blocks, isRemoved);
+  return items.filter((_, at) => !isRemoved(at) && !spent.includes(at));
 }
 
 /** Returns content with edits applied, as a string or a list like before. */

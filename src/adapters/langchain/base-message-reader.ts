@@ -8,23 +8,17 @@ import type { BaseMessage } from '@langchain/core/messages';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { CallPairing } from '../format/call-pairing.js';
 import { answerBlock, opaqueBlockOf } from '../format/blocks.js';
+import { mediaTokensIn } from '../format/opaque-tokens.js';
 import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { fixedIf, groupOfCalls, placed } from '../format/placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { plainData } from '../format/plain-data.js';
-import { aiMessageParts, callIdOf, callsIn, isCallBlock } from './ai-message-parts.js';
-import { callFacts } from './call-places.js';
+import { callFacts, ownersOf } from './call-places.js';
 import type { CallFacts } from './call-places.js';
+import { callIdOf, callsIn, isCallBlock } from './calls-in-message.js';
 import { contentList, fieldsOf, typeOf } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
-import {
-  isPicture,
-  mediaTypeOf,
-  opaqueContent,
-  readContent,
-  readResult,
-  resultMediaTokens,
-} from './read-content.js';
+import { isPicture, mediaTypeOf, opaqueContent, readContent, readResult } from './read-content.js';
 
 /** Stands for the entry of a pinned message, which gets none. */
 const PINNED: PlacedEntry = { speaker: 'human', blocks: [] };
@@ -69,15 +63,19 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     }
   }
 
+  /** Numbers the parts: blocks of the content, then calls, then invalid calls. A call that is also in the content is one part. */
   #readAi({ fields, facts }: ReadMessage, index: number): readonly PlacedBlock[] {
-    const parts = aiMessageParts(fields);
+    const content = contentList(fields.content);
+    const calls = asArray(fields.tool_calls);
+    const invalidCalls = asArray(fields.invalid_tool_calls);
+    const owners = ownersOf(content, [...calls, ...invalidCalls]);
     const group = groupOfCalls(
       facts.map(({ isSigned }) => isSigned),
       index,
     );
     const blocks: PlacedBlock[] = [];
-    parts.content.forEach((item, at) => {
-      if (parts.partOfContent[at] !== at) return;
+    content.forEach((item, at) => {
+      if (owners[at] !== -1) return;
       if (isCallBlock(item)) {
         const { input, args, arguments: text } = item;
         const name = asText(item['name']) ?? '';
@@ -87,10 +85,10 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
         blocks.push(placed(readContent(item), index, at));
       }
     });
-    parts.calls.forEach((listed, at) => {
+    calls.forEach((listed, at) => {
       const call = asRecord(listed);
       const name = asText(call?.['name']);
-      const part = parts.firstCall + at;
+      const part = content.length + at;
       if (call === undefined || name === undefined) {
         blocks.push(invalidCall(listed, index, part));
       } else {
@@ -99,8 +97,8 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
         blocks.push({ ...block, ...group, ...fixedIf(facts[at]?.isFixed ?? true) });
       }
     });
-    parts.invalidCalls.forEach((call, at) => {
-      blocks.push(invalidCall(call, index, parts.firstInvalidCall + at));
+    invalidCalls.forEach((call, at) => {
+      blocks.push(invalidCall(call, index, content.length + calls.length + at));
     });
     return blocks;
   }
@@ -124,7 +122,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     const outcome = {
       result,
       error: status === 'error' ? errorLine(payloadText(result)) : undefined,
-      mediaTokens: resultMediaTokens(message.content),
+      mediaTokens: mediaTokensIn(contentList(message.content), mediaTypeOf),
     };
     return placed(answerBlock(call, outcome), index, 0);
   }

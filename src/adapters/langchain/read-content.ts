@@ -3,10 +3,10 @@
 
 import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { COMPACTION_KIND } from '../../shared/content.js';
+import { COMPACTION_KIND, thinkingBlock } from '../../shared/content.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
-import { mediaBlock, opaqueBlock, thinkingBlock } from '../format/blocks.js';
-import { estimateOpaqueTokens, mediaTokensIn } from '../format/opaque-tokens.js';
+import { mediaBlock, opaqueBlock } from '../format/blocks.js';
+import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
 import { isCompactionPart } from '../format/provider-compaction.js';
 import { contentList } from './message-fields.js';
 
@@ -55,11 +55,6 @@ export function readResult(content: unknown): unknown {
   const texts = items.map((item) => (isRecord(item) ? asText(item['text']) : item));
   if (texts.every((text) => typeof text === 'string')) return texts.join('\n');
   return items.map(withoutMedia);
-}
-
-/** Estimates the tokens of media in the content of a tool message. */
-export function resultMediaTokens(content: unknown): number {
-  return mediaTokensIn(contentList(content), mediaTypeOf);
 }
 
 /** Whether content is a screenshot of OpenAI's computer tool: a data URL. */

@@ -1,9 +1,9 @@
 // The format of OpenAI's Agents SDK: items with the same content as those of the Responses API, but other field names. Imports no
 // types of the SDK, so that the SDK need not be installed.
 
+import { thinkingBlock } from '../../shared/content.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { thinkingBlock } from '../format/blocks.js';
 import { isCacheMark, isSameButForCacheMarks } from '../format/cache-marks.js';
 import type { MessageFormat } from '../format/message-format.js';
 import { tryPlainData } from '../format/plain-data.js';

@@ -1,9 +1,9 @@
 // The format of OpenAI's Chat Completions, of servers with the same API, and of Ollama's own API: a list of messages.
 
 import type OpenAI from 'openai';
-import { isInstruction, opaqueBlockOf, thinkingBlock } from '../format/blocks.js';
+import { isInstruction, opaqueBlockOf } from '../format/blocks.js';
 import { isSameButForCacheMarks } from '../format/cache-marks.js';
-import { toolCall } from '../../shared/content.js';
+import { thinkingBlock, toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -17,7 +17,7 @@ import type {
 import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
 import { madeFrom } from '../format/originals.js';
 import { fixedIf, groupOfCalls, joinTexts, placed, placedInOrder } from '../format/placed.js';
-import { editedContent } from '../format/part-edits.js';
+import { editedContent, withText } from '../format/part-edits.js';
 import { plainData, spreadable } from '../format/plain-data.js';
 import { reasoningOfHosted } from '../request/claude-reasoning.js';
 import {
@@ -238,7 +238,9 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
   };
   // With calls, missing content is null. Without calls, it must be a string.
   const content =
-    firstContent === -1 ? message.content : editedContent(message.content, edits, firstContent);
+    firstContent === -1
+      ? message.content
+      : editedContent(message.content, edits, withText, firstContent);
   const hasOlderCall = fields.includes('function_call') && older !== null;
   if (calls.length === 0 && !hasOlderCall) return withContent(rewritten, content ?? '');
   return firstContent === -1 ? rewritten : withContent(rewritten, content ?? null);

@@ -52,21 +52,18 @@ function readPart(value: unknown, where: string): ContentBlock {
 }
 
 /**
- * Returns a tool's output as the result of a response: a text if all parts are texts, else a list with media by type only.
+ * Reads the output of a function. The result is a text if all parts are texts, else a list with media by type only. An output that starts
+ * like an error message counts as a failure: these APIs have no field for it. Taking a success for a failure costs a little density; the
+ * reverse would lose a file.
  */
-export function readOutput(output: unknown): unknown {
-  if (typeof output === 'string') return output;
-  const parts = partsOf(output).map(readOutputPart);
-  return parts.every((part) => typeof part === 'string') ? parts.join('\n') : parts;
-}
-
-/** Estimates the tokens of media in a tool's output. */
-export function outputMediaTokens(output: unknown): number {
-  return mediaTokensIn(partsOf(output), ({ type }) => MEDIA.get(String(type)));
-}
-
-function partsOf(output: unknown): readonly unknown[] {
-  return Array.isArray(output) ? (output as readonly unknown[]) : [output];
+export function readFunctionOutput(output: unknown): Outcome {
+  if (typeof output === 'string') return { result: output, error: failureIn(output) };
+  const given: readonly unknown[] = Array.isArray(output) ? output : [output];
+  const mediaTokens = mediaTokensIn(given, ({ type }) => MEDIA.get(String(type)));
+  const parts = given.map(readOutputPart);
+  if (!parts.every((part) => typeof part === 'string')) return { result: parts, mediaTokens };
+  const text = parts.join('\n');
+  return { result: text, error: failureIn(text), mediaTokens };
 }
 
 function readOutputPart(value: unknown): string | JsonRecord {
@@ -75,13 +72,8 @@ function readOutputPart(value: unknown): string | JsonRecord {
   return text ?? { type: asText(part?.['type']) ?? 'unknown' };
 }
 
-/**
- * Returns the first line of an output that starts like an error message: these APIs have no field for failures. Taking a success
- * for a failure costs a little density; the reverse would lose a file.
- */
-export function readFailure(output: unknown): string | undefined {
-  if (typeof output !== 'string' || !FAILURE.test(output)) return undefined;
-  return errorLine(output);
+function failureIn(text: string): string | undefined {
+  return FAILURE.test(text) ? errorLine(text) : undefined;
 }
 
 const FAILURE =
@@ -122,12 +114,6 @@ export class NamedCalls {
     const toolName = this.#names.get(callId);
     return toolName === undefined ? undefined : answerBlock({ callId, toolName }, outcome);
   }
-}
-
-/** Reads the output of a function. */
-export function readFunctionOutput(output: unknown): Outcome {
-  const result = readOutput(output);
-  return { result, error: readFailure(result), mediaTokens: outputMediaTokens(output) };
 }
 
 /** Parses the arguments of a call. Returns the text itself if it is not JSON, or exceeds the limits of a history. */

@@ -1,8 +1,8 @@
 // The format of OpenAI's Responses API: a list of items, as in the `input` of `responses.create`.
 
 import type OpenAI from 'openai';
+import { thinkingBlock } from '../../shared/content.js';
 import { asText } from '../../shared/json.js';
-import { thinkingBlock } from '../format/blocks.js';
 import type { MessageFormat } from '../format/message-format.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 

@@ -5,11 +5,10 @@ import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { withoutOptionsReasoning } from '../format/options-reasoning.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
-import { isBlankText, withSpentReasoning } from '../format/part-edits.js';
 import { textsOf } from '../format/placed.js';
 import { tryPlainData } from '../format/plain-data.js';
 import { isSameValue } from '../format/same-value.js';
-import { isSentByAssistant, sentContent } from './stored-message.js';
+import { sentContent } from './stored-message.js';
 import type { OpenCodeMessage, OpenCodePart } from './stored-message.js';
 import {
   callPart,
@@ -36,16 +35,11 @@ function isSame(a: OpenCodeMessage, b: OpenCodeMessage): boolean {
 }
 
 function rewriteMessage({ info, parts }: OpenCodeMessage, edits: PartEdits): OpenCodeMessage {
-  const sent = parts.flatMap((part, at) => {
-    const isReasoning = part.type === 'reasoning';
-    return isSentByAssistant(fieldsOf(part)) ? { number: callPart(at), isReasoning } : [];
-  });
-  const all = withSpentReasoning(sent, edits);
   return {
     info,
     parts: parts.flatMap((part, at) => {
-      const edit = all.get(callPart(at));
-      if (edit === null || (edit !== undefined && isBlankText(edit))) return [];
+      const edit = edits.get(callPart(at));
+      if (edit === null) return [];
       const rewritten = rewriteResult(rewritePart(part, edit), edits.get(resultPart(at)));
       return edits.get(optionsReasoningPart(at)) === null
         ? stripOptionsReasoning(rewritten)

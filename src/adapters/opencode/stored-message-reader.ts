@@ -2,11 +2,11 @@
 // several steps of the model becomes two entries per step, an answer and its results.
 
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
-import { toolCall } from '../../shared/content.js';
+import { thinkingBlock, toolCall } from '../../shared/content.js';
 import { asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { CallPairing } from '../format/call-pairing.js';
-import { answerBlock, mediaBlock, opaqueBlockOf, thinkingBlock } from '../format/blocks.js';
+import { answerBlock, mediaBlock, opaqueBlockOf } from '../format/blocks.js';
 import {
   optionsReasoningBlock,
   optionsReasoning,

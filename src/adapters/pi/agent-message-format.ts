@@ -3,7 +3,7 @@
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
-import { editedParts, editedText, isBlankText, withSpentReasoning } from '../format/part-edits.js';
+import { editedContent } from '../format/part-edits.js';
 import { textsOf } from '../format/placed.js';
 import { spreadable } from '../format/plain-data.js';
 import { isSameValue } from '../format/same-value.js';
@@ -34,15 +34,10 @@ function rewriteMessage(given: PiMessage, edits: PartEdits): PiMessage {
     const summary = first?.type === 'text' ? { summary: first.text } : {};
     return { ...message, ...summary };
   }
-  if (typeof content === 'string') return withContent(message, editedText(content, edits));
-  const parts = content ?? [];
-  const sent = parts.map(({ type }, number) => ({ number, isReasoning: type === 'thinking' }));
-  const all = role === 'assistant' ? withSpentReasoning(sent, edits) : edits;
-  return withContent(message, editedParts(parts, all, rewritePart));
+  return withContent(message, editedContent(content, edits, rewritePart));
 }
 
-function rewritePart(part: PiPart, edit: ContentBlock): PiPart | null {
-  if (isBlankText(edit)) return null;
+function rewritePart(part: PiPart, edit: ContentBlock): PiPart {
   if (edit.type === 'text' && part.type === 'text') {
     // The signature covers the original text.
     const { textSignature: _, ...fields } = part as PiPart & { readonly textSignature?: string };

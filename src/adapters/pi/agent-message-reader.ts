@@ -1,10 +1,10 @@
 // Reads pi's messages of one conversation as entries, and pairs results with calls.
 
-import { toolCall } from '../../shared/content.js';
+import { thinkingBlock, toolCall } from '../../shared/content.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { answerBlock, mediaBlock, opaqueBlockOf, thinkingBlock } from '../format/blocks.js';
+import { answerBlock, mediaBlock, opaqueBlockOf } from '../format/blocks.js';
 import { CallPairing } from '../format/call-pairing.js';
 import { estimateOpaqueTokens, mediaTokensIn } from '../format/opaque-tokens.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';

@@ -39,6 +39,18 @@ export function resultText(content: unknown): string {
   return texts.join('\n');
 }
 
+/**
+ * Returns the text of the result of a call among messages. If several results have the same id, a placeholder with that id stands for the
+ * first of them.
+ */
+export function originalIn(messages: readonly unknown[], callId: string): string | undefined {
+  const fields = messages.map(asRecord);
+  const found = fields.find(
+    (each) => each?.['role'] === 'toolResult' && each['toolCallId'] === callId,
+  );
+  return found && resultText(found['content']);
+}
+
 /** Returns the provider's usage for the request of the last answer; `{}` if it is not reported. */
 export function usageOf(messages: readonly PiMessage[]): ReturnType<typeof reportedSum> {
   const last = messages.findLast(({ role }) => role === 'assistant');

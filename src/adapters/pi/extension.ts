@@ -7,7 +7,7 @@ import { HostCompactor } from '../conversation/host-compactor.js';
 import type { HostCall } from '../conversation/host-compactor.js';
 import { recalled, RECALL_DESCRIPTION, RECALL_SCHEMA } from '../request/recall-words.js';
 import { overheadOf } from '../request/request-overhead.js';
-import { fieldsOf, isUnsent, resultText, usageOf } from './agent-message.js';
+import { fieldsOf, isUnsent, originalIn, usageOf } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 import { agentMessageFormat } from './agent-message-format.js';
 import { contextEdits } from './context-edits.js';
@@ -163,17 +163,11 @@ function shownStatus(saving: string | undefined): string | undefined {
   return saving === undefined ? undefined : `ctxfold ${saving}`;
 }
 
-/**
- * Returns a result from the session file, which has the unedited one. If several results have the same id, a placeholder with that
- * id stands for the first of them.
- */
+/** Returns a result from the session file, which has the unedited one. */
 function originalOf(id: string, { sessionManager }: PiContext): string | undefined {
-  for (const entry of sessionManager.getBranch?.() ?? sessionManager.getEntries()) {
-    const { message } = entry as { readonly message?: unknown };
-    const fields = asRecord(message);
-    if (fields?.['role'] === 'toolResult' && fields['toolCallId'] === id) {
-      return resultText(fields['content']);
-    }
-  }
-  return undefined;
+  const entries = sessionManager.getBranch?.() ?? sessionManager.getEntries();
+  return originalIn(
+    entries.map((entry) => asRecord(entry)?.['message']),
+    id,
+  );
 }

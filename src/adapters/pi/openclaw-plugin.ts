@@ -6,7 +6,7 @@ import { asRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../conversation/host-compactor.js';
 import { agentMessageFormat } from './agent-message-format.js';
-import { fieldsOf, resultText } from './agent-message.js';
+import { originalIn } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 import { recalled, RECALL_DESCRIPTION, RECALL_SCHEMA } from '../request/recall-words.js';
 import type {
@@ -46,14 +46,19 @@ class Plugin {
     const api = this.#api;
     api.registerContextEngine('ctxfold', ({ workspaceDir }) => this.#engine(workspaceDir));
     api.registerTool(
-      ({ sessionId }) => ({
+      ({ sessionId = '' }) => ({
         name: 'recall',
         label: 'Recall',
         description: RECALL_DESCRIPTION,
         parameters: RECALL_SCHEMA,
         execute: async (_callId, { id }) => ({
           content: [
-            { type: 'text', text: await recalled(id, (known) => this.#original(known, sessionId)) },
+            {
+              type: 'text',
+              text: await recalled(id, (known) =>
+                originalIn(this.#given.get(sessionId) ?? [], known),
+              ),
+            },
           ],
           details: undefined,
         }),
@@ -124,15 +129,6 @@ class Plugin {
     this.#given.set(sessionId, messages);
     const [oldest] = this.#given.keys();
     if (this.#given.size > MAX_SESSIONS && oldest !== undefined) this.#given.delete(oldest);
-  }
-
-  #original(id: string, sessionId = ''): string | undefined {
-    const results = this.#given.get(sessionId) ?? [];
-    // If several results have the same id, a placeholder with that id stands for the first of them.
-    const found = results.find(
-      (message) => message.role === 'toolResult' && fieldsOf(message).toolCallId === id,
-    );
-    return found && resultText(fieldsOf(found).content);
   }
 }
 

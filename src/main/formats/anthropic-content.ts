@@ -1,5 +1,6 @@
 // Reads message content in the format of Anthropic's API, which Claude Code and Cline record.
 
+import { thinkingBlock } from '../../shared/content.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { GROUP_OPENING, INCLUSION_END } from '../../shared/density/index/file-inclusions.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
@@ -91,8 +92,8 @@ function readThinking(block: JsonRecord): readonly ContentBlock[] {
   const thought = asText(block['thinking']);
   const encryptedContent = asText(block['data']);
   if (thought === undefined && encryptedContent === undefined) return [];
-  const sealed = withoutUndefined({ signature: asText(block['signature']), encryptedContent });
-  return [{ type: 'thinking', thought: thought ?? '', ...sealed }];
+  const signature = asText(block['signature']);
+  return [thinkingBlock(thought ?? '', { signature, encryptedContent })];
 }
 
 function readMedia(block: JsonRecord): readonly ContentBlock[] {
@@ -127,18 +128,11 @@ function readToolResult(block: JsonRecord): RecordedResponse | undefined {
   if (callId === undefined) return undefined;
   const content = block['content'];
   const result = textOfParts(content) ?? content ?? '';
-  const hasFailed = block['is_error'] === true || reportsFailure(content);
-  return { callId, result, ...(hasFailed && { error: errorLine(failureText(content)) }) };
-}
-
-function reportsFailure(content: unknown): boolean {
-  const parts = outcomesOf(content);
-  return parts.length > 0 && parts.every((part) => part['success'] === false);
-}
-
-function failureText(content: unknown): unknown {
-  const error = outcomesOf(content).map((part) => asFilledText(part['error'] ?? part['result']));
-  return error.find((text) => text !== undefined) ?? content;
+  const outcomes = outcomesOf(content);
+  const haveFailed = outcomes.length > 0 && outcomes.every(({ success }) => success === false);
+  if (block['is_error'] !== true && !haveFailed) return { callId, result };
+  const errors = outcomes.map(({ error, result: answer }) => asFilledText(error ?? answer));
+  return { callId, result, error: errorLine(errors.find((text) => text !== undefined) ?? content) };
 }
 
 /** Returns the outcomes that Cline records as `{ query, result, success }`: a single one as JSON text, or a list. */

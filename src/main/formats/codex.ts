@@ -4,6 +4,7 @@
 import { runsCommands, searches } from '../../shared/tool-catalog.js';
 import { readOpenAiContent } from './chat-reader.js';
 import type { Format, PlacedRecord, RecordReader } from './format.js';
+import { thinkingBlock } from '../../shared/content.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
@@ -167,12 +168,7 @@ class CodexReader implements RecordReader {
     const texts = [item['summary'], item['content']]
       .flatMap((content) => readOpenAiContent(content, this.#history))
       .flatMap((block) => (block.type === 'text' ? block.text : []));
-    const encryptedContent = asText(item['encrypted_content']);
-    return {
-      type: 'thinking',
-      thought: texts.join('\n'),
-      ...withoutUndefined({ encryptedContent }),
-    };
+    return thinkingBlock(texts.join('\n'), { encryptedContent: asText(item['encrypted_content']) });
   }
 
   #readCall(item: JsonRecord, type: string, time: ContentMetadata): void {

@@ -1,6 +1,7 @@
 // Reads the sessions of pi (`~/.pi/agent/sessions/**/*.jsonl`): a header, then entries that name their parent, so that a session can
 // branch. The context is the branch that ends with the newest entry; a compaction reduces it to a summary and the entries it keeps.
 
+import { thinkingBlock } from '../../shared/content.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import {
   asFilledText,
@@ -190,8 +191,7 @@ function readPart(item: unknown, type: string): ContentBlock | undefined {
     }
     case 'thinking': {
       const signature = asText(part['thinkingSignature']);
-      const thought = asText(part['thinking']) ?? '';
-      return { type: 'thinking', thought, ...withoutUndefined({ signature }) };
+      return thinkingBlock(asText(part['thinking']) ?? '', { signature });
     }
     case 'image':
       return mediaBlock(asText(part['mimeType']) ?? 'image/*', part['data']);

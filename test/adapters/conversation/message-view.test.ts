@@ -327,11 +327,11 @@ function plainWalk(
   const seen = callsOf(entries.flatMap(({ blocks }: PlacedEntry) => blocks));
   return given.flatMap((message, index): PlainMessage | [] => {
     if (message.role === 'system') return message;
-    const parts = message.parts.flatMap((part, at): PlainPart | [] => {
+    const now = message.parts.map((part, at): PlainPart | null => {
       const block = left.get(`${index},${at}`);
-      if (block === undefined) return [];
+      if (block === undefined) return null;
       if ('unknown' in part && part.of !== undefined) {
-        return seen.includes(part.of) && !standing.includes(part.of) ? [] : part;
+        return seen.includes(part.of) && !standing.includes(part.of) ? null : part;
       }
       if (block.type === 'text' && 'text' in part) {
         return block.text === part.text ? part : { ...part, text: block.text };
@@ -341,6 +341,18 @@ function plainWalk(
       }
       return part;
     });
+    // Reasoning goes with all that follows it, up to the next reasoning. Blank texts do not count.
+    const counted = message.parts
+      .map((part, at) => ({ isThought: 'thought' in part, isGone: now[at] === null, part, at }))
+      .filter(({ part }) => !('text' in part) || part.text.trim() !== '');
+    for (const { at, isThought } of counted) {
+      const behind = counted.slice(counted.findIndex((each) => each.at === at) + 1);
+      const start = behind.findIndex((each) => !each.isThought);
+      const end = behind.findIndex((each, place) => place > start && each.isThought);
+      const ledTo = start === -1 ? [] : behind.slice(start, end === -1 ? undefined : end);
+      if (isThought && ledTo.length > 0 && ledTo.every(({ isGone }) => isGone)) now[at] = null;
+    }
+    const parts = now.filter((part) => part !== null);
     if (parts.length === 0) return [];
     const isUntouched = message.parts.every((part, at) => part === parts[at]);
     return isUntouched ? message : { ...message, parts };

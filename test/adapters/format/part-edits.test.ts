@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { toolCall } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
-import { editedContent } from '../../../src/adapters/format/part-edits.js';
+import { editedContent, withText } from '../../../src/adapters/format/part-edits.js';
 
 describe('editedContent', () => {
   it('returns unedited content as it is', () => {
@@ -18,8 +18,8 @@ describe('editedContent', () => {
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },
     ];
-    expect(editedContent(parts, new Map([[3, null]]), 2)).toEqual([parts[0]]);
-    expect(editedContent('a', new Map([[2, null]]), 2)).toBeUndefined();
+    expect(editedContent(parts, new Map([[3, null]]), withText, 2)).toEqual([parts[0]]);
+    expect(editedContent('a', new Map([[2, null]]), withText, 2)).toBeUndefined();
   });
 
   it('edits texts, also plain strings in a list, and leaves a call whose arguments are edited', () => {

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   readContent,
-  readFailure,
-  outputMediaTokens,
-  readOutput,
+  readFunctionOutput,
   rewriteOutput,
 } from '../../../src/adapters/openai/content-parts.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
@@ -14,14 +12,14 @@ describe('readContent', () => {
   });
 });
 
-describe('readOutput', () => {
+describe('readFunctionOutput', () => {
   it('joins parts that are all text', () => {
     const parts = [
       { type: 'input_text', text: 'a' },
       { type: 'input_text', text: 'b' },
     ];
-    expect(readOutput(parts)).toBe('a\nb');
-    expect(readOutput({ type: 'text', text: 'a' })).toBe('a');
+    expect(readFunctionOutput(parts).result).toBe('a\nb');
+    expect(readFunctionOutput({ type: 'text', text: 'a' }).result).toBe('a');
   });
 });
 
@@ -37,7 +35,7 @@ describe('rewriteOutput', () => {
   });
 });
 
-describe('outputMediaTokens', () => {
+describe('mediaTokens of readFunctionOutput', () => {
   it.each([
     ['a text', 'a', 0],
     ['a part that is a text', { type: 'text', text: 'a' }, 0],
@@ -54,11 +52,11 @@ describe('outputMediaTokens', () => {
       2 * IMAGE_TOKENS + OTHER_MEDIA_TOKENS,
     ],
   ])('counts %s', (_, output, tokens) => {
-    expect(outputMediaTokens(output)).toBe(tokens);
+    expect(readFunctionOutput(output).mediaTokens ?? 0).toBe(tokens);
   });
 });
 
-describe('readFailure', () => {
+describe('error of readFunctionOutput', () => {
   it.each([
     'Error: there is no file a.ts.',
     'Traceback (most recent call last):\n  File "a.py"',
@@ -68,7 +66,7 @@ describe('readFailure', () => {
     'apply_patch verification failed: the context does not match',
     'Exit code: 1\nWall time: 0 seconds\nOutput:\nfatal',
   ])('recognizes "%s" as a failure', (output) => {
-    expect(readFailure(output)).toBe(output.split('\n')[0]);
+    expect(readFunctionOutput(output).error).toBe(output.split('\n')[0]);
   });
 
   it.each([
@@ -78,10 +76,10 @@ describe('readFailure', () => {
     'import { Error } from "./error.js";',
     '',
   ])('does not treat "%s" as a failure', (output) => {
-    expect(readFailure(output)).toBeUndefined();
+    expect(readFunctionOutput(output).error).toBeUndefined();
   });
 
   it('treats only texts as failures', () => {
-    expect(readFailure([{ type: 'image' }])).toBeUndefined();
+    expect(readFunctionOutput([{ type: 'image' }]).error).toBeUndefined();
   });
 });

@@ -166,16 +166,6 @@ describe('storedMessageFormat', () => {
     }
   });
 
-  it('removes reasoning with everything that it led to', () => {
-    const thought = { type: 'reasoning', text: 'a' };
-    const given = assistant(thought, tool('c1', 'read', {}, 'x'), said('So.'));
-    expect(rewrite(given, [4, null], [5, null], [6, null])).toEqual([
-      { type: 'step-start' },
-      { type: 'step-finish' },
-    ]);
-    expect(rewrite(given, [4, null], [5, null])).toContainEqual(thought);
-  });
-
   it('writes a message of the session, with the model of the previous one', () => {
     const blocks = [{ type: 'text' as const, text: 'So far.' }];
     const among = [user('Go.'), assistant(said('So.'))];

@@ -120,14 +120,6 @@ describe('agentMessageFormat', () => {
     expect(rewrite(given, [0, edit])).toEqual({ ...given, content: [said('short')] });
   });
 
-  it('removes reasoning with everything that it led to, and no other reasoning', () => {
-    const first = { type: 'thinking', thinking: 'a', thinkingSignature: 's' };
-    const second = { type: 'thinking', thinking: 'b', thinkingSignature: 't' };
-    const given = assistant(first, call('c1', 'read', {}), second, call('c2', 'read', {}));
-    expect(rewrite(given, [1, null])).toMatchObject({ content: [second, { id: 'c2' }] });
-    expect(rewrite(given, [3, null])).toMatchObject({ content: [first, { id: 'c1' }] });
-  });
-
   it('replaces the arguments of a call, and removes the signature of the former text', () => {
     const text = { ...said('long'), textSignature: 'u' };
     const given = assistant(text, call('c1', 'write', { content: 'x' }));

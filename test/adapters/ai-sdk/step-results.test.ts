@@ -2,7 +2,7 @@
 
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { withDenialsAsErrors } from '../../../src/adapters/ai-sdk/approved-results.js';
+import { withSettledResults } from '../../../src/adapters/ai-sdk/step-results.js';
 import { MODEL_MESSAGE_FORMAT } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
 import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import { compactionMiddleware, messageCompactor, prepareStep } from '../../../src/ai-sdk.js';
@@ -144,6 +144,30 @@ describe('a result', () => {
   });
 });
 
+describe('results of parallel calls', () => {
+  it('are the same in the order in which they came and in the order of the calls', async () => {
+    const compact = messageCompactor<SdkMessage>(openCompactor());
+    const ids = ['c1', 'c2'];
+    const calls = ids.map((toolCallId) => ({
+      ...{ type: 'tool-call', toolCallId, toolName: 'read', input: {} },
+    }));
+    const results = ids.map((toolCallId) => ({
+      ...{ type: 'tool-result', toolCallId, toolName: 'read' },
+      output: { type: 'text', value: 'ok' },
+    }));
+    const start: SdkMessage[] = [
+      { role: 'user', content: 'Read both.' },
+      { role: 'assistant', content: calls },
+    ];
+    const settled: SdkMessage = { role: 'tool', content: results };
+    const late: SdkMessage = { role: 'tool', content: results.toReversed() };
+    expect(await compact([...start, late])).toEqual([...start, settled]);
+    const later = [...start, settled, { role: 'user', content: 'And now?' } as const];
+    expect((await compact(later))[2]).toBe(settled);
+    expect(compact.report()).toHaveLength(1);
+  });
+});
+
 describe('a denial', () => {
   const asked = {
     role: 'assistant',
@@ -186,7 +210,7 @@ describe('a denial', () => {
   ])('is sent as an error in a prompt: %j', (output, error) => {
     const prompt = [promptOf(output)];
     const copy = structuredClone(prompt);
-    expect(withDenialsAsErrors(prompt)).toEqual([promptOf(error)]);
+    expect(withSettledResults(prompt)).toEqual([promptOf(error)]);
     expect(prompt).toEqual(copy);
   });
 
@@ -196,7 +220,7 @@ describe('a denial', () => {
       promptOf({ type: 'execution-denied', reason: 'No.', providerOptions }),
       promptOf({ type: 'error-text', value: 'No.' }),
     ];
-    expect(withDenialsAsErrors(prompt)).toEqual(prompt);
+    expect(withSettledResults(prompt)).toEqual(prompt);
   });
 
   it('stays as it is in a prompt that cannot be read', () => {
@@ -204,6 +228,6 @@ describe('a denial', () => {
       promptOf({ type: 'execution-denied' }),
       { role: 'tool', content: [null] } as never,
     ];
-    expect(withDenialsAsErrors(prompt)).toBe(prompt);
+    expect(withSettledResults(prompt)).toBe(prompt);
   });
 });

@@ -1,41 +1,13 @@
-// Numbers the parts of an AI message: the blocks of its content, then its calls, then its invalid calls. A call that is also in the
-// content is one part. Also reads which calls the message makes and answers.
+// Reads which calls an AI message makes and answers.
 
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { programsIn } from '../format/pinned-calls.js';
 import type { CallsInMessage } from '../format/pinned-calls.js';
-import { ownersOf } from './call-places.js';
 import { contentList } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
 
-/** The parts of a message of the model. */
-export interface AiMessageParts {
-  /** The content as a list: a string is one part, empty content has none. */
-  readonly content: readonly unknown[];
-  readonly calls: readonly unknown[];
-  readonly invalidCalls: readonly unknown[];
-  /** Index of a content block → the number of its part. */
-  readonly partOfContent: readonly number[];
-  /** Part number of the first call. */
-  readonly firstCall: number;
-  /** Part number of the first invalid call. */
-  readonly firstInvalidCall: number;
-}
-
 const CALL_TYPES: ReadonlySet<unknown> = new Set(['tool_use', 'tool_call', 'function_call']);
-
-export function aiMessageParts(message: MessageFields): AiMessageParts {
-  const content = contentList(message.content);
-  const calls = asArray(message.tool_calls);
-  const invalidCalls = asArray(message.invalid_tool_calls);
-  const firstCall = content.length;
-  const firstInvalidCall = firstCall + calls.length;
-  const partOfContent = ownersOf(content, [...calls, ...invalidCalls]).map((call, at) =>
-    call === -1 ? at : firstCall + call,
-  );
-  return { content, calls, invalidCalls, partOfContent, firstCall, firstInvalidCall };
-}
 
 /** Whether a content block is a call that the application answers. */
 export function isCallBlock(block: unknown): block is JsonRecord {
