@@ -15,6 +15,7 @@ import type { IContent } from '../../src/shared/content.js';
 import { CachingProvider } from '../support/caching-provider.js';
 import type { Billed } from '../support/caching-provider.js';
 import { claudeBlocks, recordedEntries, responseItems } from '../support/recorded-talks.js';
+import { openCompactor } from '../support/open-compactor.js';
 
 const FILE = 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl';
 const MINUTE = 60_000;
@@ -62,8 +63,7 @@ function open(model: string): {
   vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);
   onTestFinished(() => void vi.restoreAllMocks());
   const price = modelPrice(model)!;
-  const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
-  onTestFinished(() => compactor.close());
+  const compactor = openCompactor();
   const now = (): number => clock.nowMs;
   return {
     clock,
