@@ -6,7 +6,7 @@ import OpenAI from 'openai';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { compactionMiddleware } from '../../src/anthropic.js';
-import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
 import { modelPrice } from '../../src/main/models/model-prices.js';
 import type { Session } from '../../src/main/session.js';
 import { inputCompactor, reportedBy } from '../../src/openai.js';
@@ -57,7 +57,7 @@ async function play(
 function open(model: string): {
   clock: { nowMs: number };
   providers: readonly [CachingProvider, CachingProvider];
-  compactor: ReturnType<typeof createCompactor>;
+  compactor: Compactor;
 } {
   const clock = { nowMs: 0 };
   vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);

@@ -196,10 +196,6 @@ describe('ctxfold replay with a model', () => {
 
   test.each([
     [['--strategy', 'middle-out'], /add --base-url <url> and --model <name>\./],
-    [['--strategy', 'one-shot', '--model', 'm'], /: add --base-url <url>\./],
-    [['--strategy', 'one-shot', '--base-url', 'http://h/v1'], /: add --model <name>\./],
-    [['--model', 'm'], /high-density uses no model/],
-    [[...withModel('one-shot', 'file:///etc')], /expected an http or https URL/],
     [[...withModel('one-shot', 'http://h/v1'), '--api-key-env', 'EMPTY_KEY'], /--api-key-env/],
     [['--top-preserve-threshold', '2'], /share from 0 to 1/],
   ])('exits with 2 on %j', async (args, message) => {

@@ -64,12 +64,6 @@ describe('inputCompactor', () => {
     },
   );
 
-  it('does not edit a request that continues a stored response', async () => {
-    const compact = compactorFor({ edits: 'every-turn' });
-    const output = { type: 'function_call_output', call_id: 'c1', output: 'long' } as const;
-    expect(await compact([output])).toEqual([output]);
-  });
-
   it.each(['strip-after-first-edit', 'forbid-edits'] as const)(
     'refuses the reasoning option %s',
     async (reasoning) => {
