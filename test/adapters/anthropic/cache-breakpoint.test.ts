@@ -21,7 +21,7 @@ import { modelPrice } from '../../../src/main/models/model-prices.js';
 import type { JsonRecord } from '../../../src/shared/json.js';
 import { CachingProvider, tokensOf } from '../../support/caching-provider.js';
 import { cachedRequestOf, marksOf, refusalOfMarks } from '../../support/marked-request.js';
-import { length, runs, sample, sightings } from '../../support/scale.js';
+import { length, pairs, runs, sample, sightings } from '../../support/scale.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
 import { ask, say } from './conversations.js';
 import { deepFreeze } from '../../support/deep-freeze.js';
@@ -279,15 +279,13 @@ describe.each(FORMATS)('a mark in front of an edit, by format of %s', (_, open) 
 
   it('has the lifetime of the mark behind it, also of the automatic one', async () => {
     const long = [{ ...SYSTEM[0], cache_control: LONG }];
-    for (const mark of [SHORT, LONG]) {
-      const besides = { system: long };
-      const plain = await play(open(), staleReadFarBack(), besides, (so) => marked(so, 1, mark));
-      const top = { ...besides, cache_control: mark };
-      const automatic = await play(open(), staleReadFarBack(), top, (so) => so);
-      for (const all of [plain, automatic]) {
-        const marks = marksOf(all[editIn(all).at]!.body);
-        expect(marks.map((one) => one.mark)).toEqual([LONG, mark, mark]);
-      }
+    for (const [mark, isAutomatic] of pairs([SHORT, LONG], [false, true])) {
+      const besides = { system: long, ...(isAutomatic && { cache_control: mark }) };
+      const all = await play(open(), staleReadFarBack(), besides, (so) =>
+        isAutomatic ? so : marked(so, 1, mark),
+      );
+      const marks = marksOf(all[editIn(all).at]!.body);
+      expect(marks.map((one) => one.mark)).toEqual([LONG, mark, mark]);
     }
   });
 

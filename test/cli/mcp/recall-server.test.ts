@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runs } from '../../support/scale.js';
+import { PLAYS_ALL, runs } from '../../support/scale.js';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
@@ -74,7 +74,7 @@ describe('createRecallServer', () => {
         const text = typeof one === 'string' ? one : JSON.stringify(one);
         expect(await recall(`c${at}`)).toEqual({ text, isError: false });
       }
-      const long = 'x'.repeat(3_000_000);
+      const long = 'x'.repeat(PLAYS_ALL ? 3_000_000 : 700_000);
       await record(path, answered('long', long));
       expect(await recall('long')).toEqual({ text: long, isError: false });
     });

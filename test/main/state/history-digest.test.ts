@@ -208,7 +208,7 @@ describe('HistoryDigest', () => {
   it('keeps no entry that was removed from the history', async () => {
     const history = new HistoryService();
     const gone = [...(await addAndRemove(history)), ...(await addAndRemove(history))];
-    await collectGarbage(1);
+    await collectGarbage();
     expect(gone).toHaveLength(6);
     expect(gone.filter((entry) => entry.deref() !== undefined)).toEqual([]);
   });
@@ -218,7 +218,7 @@ describe('HistoryDigest.settleSoon', () => {
   it('keeps no entry of a long history', async () => {
     const digest = new HistoryDigest();
     const gone = addAndSettle(digest);
-    await collectGarbage(1);
+    await collectGarbage();
     expect(gone.filter((entry) => entry.deref() !== undefined)).toEqual([]);
     expect(digest.digests.entries).toBe(gone.length);
   });

@@ -22,7 +22,7 @@ import { arbitraryWorkingHistory } from '../../support/arbitrary-working-history
 import { historyOf } from '../../support/notation.js';
 import { playInMany, playInOne, request, requestsOf } from '../../support/resumed-session.js';
 import type { PlayOptions } from '../../support/resumed-session.js';
-import { length, runs, sample } from '../../support/scale.js';
+import { PLAYS_ALL, runs, sample } from '../../support/scale.js';
 import { scriptedSummarizer } from '../../support/scripted-summarizer.js';
 
 const STRATEGIES = ['high-density', 'top-down-truncation', 'middle-out', 'one-shot'] as const;
@@ -215,7 +215,7 @@ describe('Session.snapshot', () => {
   ])('resumes the recorded session %s under every policy and strategy', async (name) => {
     const path = `test/fixtures/transcripts/${name}`;
     const { entries } = await readTranscript(path);
-    const history = entries.slice(0, length(120));
+    const history = entries.slice(0, PLAYS_ALL ? 120 : 30);
     for (const condition of sample(conditions, 2)) {
       await expectSame(history, optionsOf({ ...usual, ...condition }));
     }
