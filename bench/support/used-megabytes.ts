@@ -12,11 +12,11 @@ export async function usedMegabytes(): Promise<number> {
   return (heapUsed + external) / 1_000_000;
 }
 
-/** Collects garbage, including what finalizers release. */
-export async function collectGarbage(): Promise<void> {
+/** Collects garbage; in three rounds, including what finalizers release. */
+export async function collectGarbage(rounds: number = 3): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     await delay(50);
     collect();
   }

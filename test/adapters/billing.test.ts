@@ -6,7 +6,7 @@ import OpenAI from 'openai';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { compactionMiddleware } from '../../src/anthropic.js';
-import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
 import { modelPrice } from '../../src/main/models/model-prices.js';
 import type { Session } from '../../src/main/session.js';
 import { inputCompactor, reportedBy } from '../../src/openai.js';
@@ -15,6 +15,7 @@ import type { IContent } from '../../src/shared/content.js';
 import { CachingProvider } from '../support/caching-provider.js';
 import type { Billed } from '../support/caching-provider.js';
 import { claudeBlocks, recordedEntries, responseItems } from '../support/recorded-talks.js';
+import { openCompactor } from '../support/open-compactor.js';
 
 const FILE = 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl';
 const MINUTE = 60_000;
@@ -56,14 +57,13 @@ async function play(
 function open(model: string): {
   clock: { nowMs: number };
   providers: readonly [CachingProvider, CachingProvider];
-  compactor: ReturnType<typeof createCompactor>;
+  compactor: Compactor;
 } {
   const clock = { nowMs: 0 };
   vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);
   onTestFinished(() => void vi.restoreAllMocks());
   const price = modelPrice(model)!;
-  const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
-  onTestFinished(() => compactor.close());
+  const compactor = openCompactor();
   const now = (): number => clock.nowMs;
   return {
     clock,

@@ -2,25 +2,18 @@
 // parts were removed every call still has its result.
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AdapterOptions } from '../../src/adapters/request/adapter-options.js';
 import { messageCompactor as sdkCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
 import type { SdkMessage, SdkPart } from '../../src/adapters/ai-sdk/sdk-message.js';
 import { messageCompactor } from '../../src/adapters/anthropic/message-compactor.js';
-import { createCompactor } from '../../src/main/compactor.js';
-import type { Compactor } from '../../src/main/compactor.js';
 import { ask, longText, say } from './anthropic/conversations.js';
+import { openCompactor } from '../support/open-compactor.js';
 
 const OPTIONS: AdapterOptions = { onError: 'throw', edits: 'every-turn' };
 /** An output that is shrunk before it is first sent. */
 const LISTING = Array.from({ length: 300 }, (_, at) => `file-${(at * 7919) % 1000}.ts`).join('\n');
 const MARK = { type: 'ephemeral' } as const;
-
-function openCompactor(): Compactor {
-  const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
-  onTestFinished(() => compactor.close());
-  return compactor;
-}
 
 type Marked = { cache_control?: typeof MARK };
 

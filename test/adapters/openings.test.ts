@@ -142,7 +142,7 @@ describe.each(Object.entries(TALKS))('a request of %s', (_, talk) => {
           expect(seen).toEqual(new Set(['user']));
         },
       ),
-      { numRuns: runs(800, 30) },
+      { numRuns: runs(800, 12) },
     );
   });
 });

@@ -3,13 +3,13 @@
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { ModelMessage } from 'ai';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { messageCompactor as sdkCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
 import { messageCompactor as langchainCompactor } from '../../src/adapters/langchain/message-compactor.js';
 import { callModelInputFilter } from '../../src/adapters/openai/call-model-input-filter.js';
-import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
+import { openCompactor } from '../support/open-compactor.js';
 
 type Send = (compactor: Compactor, messages: never) => Promise<readonly unknown[]>;
 
@@ -57,12 +57,9 @@ describe("a provider's own compaction", () => {
   it.each(TALKS)(
     'replaces the messages in front of it, in messages of %s',
     async (_, send, talk) => {
-      const compactor = createCompactor({
-        offload: 'inline',
-        tokenizer: 'estimate',
+      const compactor = openCompactor({
         preset: 'specification',
       });
-      onTestFinished(() => compactor.close());
       const whole = talk(true);
       const sent = await send(compactor, whole as never);
       expect(sent).toHaveLength(2);

@@ -201,25 +201,20 @@ const WAYS = [
   ['LangChain', overLangChain],
   ['a fetch for Chat Completions', overFetch],
 ] as const;
-const REFUSED = pairs(WAYS, REFUSALS).map(
-  ([[way, start], [name, refuse]]) => [way, name, start, refuse] as const,
+const LIMITS = [
+  ['the right limit', undefined],
+  ['a limit that is set too high', 2 * LIMIT],
+] as const;
+const REFUSED = pairs(WAYS, pairs(LIMITS, REFUSALS)).map(
+  ([[way, start], [[limit, contextLimit], [name, refuse]]]) =>
+    [way, limit, name, start, contextLimit, refuse] as const,
 );
 
 describe('a prompt that is too long', () => {
   it.each(REFUSED)(
-    'over %s is made shorter and sent again: the provider %s',
-    async (_way, _name, start, refuse) => {
-      const requests = await play(start, refuse);
-      const refused = requests.filter((isRefused) => isRefused).length;
-      expect(requests.length - refused).toBe(CALLS);
-      expect(refused).toBeGreaterThan(0);
-    },
-  );
-
-  it.each(REFUSED)(
-    'over %s is made shorter than a limit that is set too high: it %s',
-    async (_way, _name, start, refuse) => {
-      const requests = await play(start, refuse, 2 * LIMIT);
+    'over %s is made shorter and sent again, with %s: the provider %s',
+    async (_way, _limit, _name, start, contextLimit, refuse) => {
+      const requests = await play(start, refuse, contextLimit);
       const refused = requests.filter((isRefused) => isRefused).length;
       expect(requests.length - refused).toBe(CALLS);
       expect(refused).toBeGreaterThan(0);

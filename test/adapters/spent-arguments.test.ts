@@ -15,6 +15,8 @@ import type { Session } from '../../src/index.js';
 import { contextEdit, messageCompactor as langchainCompactor } from '../../src/langchain.js';
 import { DEFAULT_WORKING_SET } from '../../src/density.js';
 import { chatCompactor, inputCompactor } from '../../src/openai.js';
+import { API_TALKS } from '../support/api-talks.js';
+import type { ApiTalk } from '../support/api-talks.js';
 
 const compactor = createCompactor({ offload: 'inline' });
 afterAll(() => compactor.close());
@@ -29,19 +31,26 @@ const EDIT = { file_path: '/w/a.ts', old_string: REPLACED, new_string: 'const af
 const EDITED = { ...EDIT, old_string: LEFT_OUT };
 
 describe('a call whose edit has replaced its text', () => {
-  it('is sent to Anthropic without that text', async () => {
-    const call = (input: unknown) => ({
-      role: 'assistant' as const,
-      content: [{ type: 'tool_use' as const, id: 'c1', name: 'Edit', input }],
-    });
-    const rest: MessageParam[] = [
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'done' }] },
-      { role: 'assistant', content: 'Next.' },
-      { role: 'user', content: 'Go on.' },
+  const COMPACTORS: Readonly<
+    Record<ApiTalk['name'], (messages: never) => Promise<readonly object[]>>
+  > = {
+    anthropic: anthropicCompactor(compactor, OPTIONS),
+    responses: inputCompactor(compactor, OPTIONS),
+    chat: chatCompactor(compactor, OPTIONS),
+    gemini: contentsCompactor(compactor, OPTIONS),
+  };
+
+  it.each(API_TALKS)('is sent without that text, in messages of $name', async (api) => {
+    const talk = (input: object): readonly object[] => [
+      api.user('Fix it.'),
+      ...api.use('c1', 'Edit', input, 'done'),
+      api.answer('Next.'),
+      api.user('Go on.'),
     ];
-    const given = [{ role: 'user', content: 'Fix it.' } as const, call(EDIT), ...rest];
-    const sent = await anthropicCompactor(compactor, OPTIONS)(given);
-    expect(sent).toEqual([given[0], call(EDITED), ...rest]);
+    const given = talk(EDIT);
+    const sent = await COMPACTORS[api.name](given as never);
+    expect(sent).toEqual(talk(EDITED));
+    expect(sent.filter((message) => !given.includes(message))).toHaveLength(1);
   });
 
   it('keeps the text if the edit failed', async () => {
@@ -80,72 +89,17 @@ describe('a call whose edit has replaced its text', () => {
     expect(sent).toEqual([given[0], call(EDITED), ...rest]);
   });
 
-  it.each([
-    [undefined, EDITED],
-    ['signed', EDIT],
-  ])(
-    'is sent without it to Gemini if it is unsigned (signature: %s)',
-    async (thoughtSignature, args) => {
-      const call = (of: Record<string, unknown>) => ({
-        role: 'model',
-        parts: [
-          {
-            functionCall: { id: 'c1', name: 'Edit', args: of },
-            ...(thoughtSignature !== undefined && { thoughtSignature }),
-          },
-        ],
-      });
-      const rest = [
-        {
-          role: 'user',
-          parts: [{ functionResponse: { id: 'c1', name: 'Edit', response: { output: 'done' } } }],
-        },
-        { role: 'model', parts: [{ text: 'Next.' }] },
-        { role: 'user', parts: [{ text: 'Go on.' }] },
-      ];
-      const given = [{ role: 'user', parts: [{ text: 'Fix it.' }] }, call(EDIT), ...rest];
-      const sent = await contentsCompactor(compactor, OPTIONS)(given);
-      expect(sent).toEqual([given[0], call(args), ...rest]);
-    },
-  );
-
-  it('is sent without it to Chat Completions, its arguments as JSON', async () => {
-    const call = (parameters: unknown) => ({
-      role: 'assistant' as const,
-      content: null,
-      tool_calls: [
-        {
-          id: 'c1',
-          type: 'function' as const,
-          function: { name: 'Edit', arguments: JSON.stringify(parameters) },
-        },
-      ],
-    });
-    const rest = [
-      { role: 'tool', tool_call_id: 'c1', content: 'done' },
-      { role: 'assistant', content: 'Next.' },
-      { role: 'user', content: 'Go on.' },
-    ] as const;
-    const given = [{ role: 'user', content: 'Fix it.' } as const, call(EDIT), ...rest];
-    const sent = await chatCompactor(compactor, OPTIONS)(given);
-    expect(sent).toEqual([given[0], call(EDITED), ...rest]);
-  });
-
-  it('is sent without it to Responses, its arguments as JSON', async () => {
-    const call = (parameters: unknown) => ({
-      type: 'function_call' as const,
-      call_id: 'c1',
-      name: 'Edit',
-      arguments: JSON.stringify(parameters),
-    });
-    const rest = [
-      { type: 'function_call_output', call_id: 'c1', output: 'done' },
-      { role: 'assistant', content: 'Next.' },
-      { role: 'user', content: 'Go on.' },
-    ] as const;
-    const given = [{ role: 'user', content: 'Fix it.' } as const, call(EDIT), ...rest];
-    const sent = await inputCompactor(compactor, OPTIONS)(given);
-    expect(sent).toEqual([given[0], call(EDITED), ...rest]);
+  it('is sent to Gemini as it is if it is signed', async () => {
+    const functionCall = { id: 'c1', name: 'Edit', args: EDIT };
+    const functionResponse = { id: 'c1', name: 'Edit', response: { output: 'done' } };
+    const given = [
+      { role: 'user', parts: [{ text: 'Fix it.' }] },
+      { role: 'model', parts: [{ functionCall, thoughtSignature: 'signed' }] },
+      { role: 'user', parts: [{ functionResponse }] },
+      { role: 'model', parts: [{ text: 'Next.' }] },
+      { role: 'user', parts: [{ text: 'Go on.' }] },
+    ];
+    expect(await contentsCompactor(compactor, OPTIONS)(given)).toEqual(given);
   });
 
   it("is sent and counted unchanged if it is a call of OpenAI's patch tool", async () => {

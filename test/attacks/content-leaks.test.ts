@@ -1,8 +1,7 @@
 // Session content in every field of a recording, and values that a caller passes by mistake: an attacker could have read it
 // in shared reports, in `--json`, and in error logs, and could have sent control sequences to a terminal.
 
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import {
@@ -24,12 +23,9 @@ import { messageCompactor } from '../../src/ai-sdk.js';
 import { printable, printableLines } from '../../src/cli/terminal/terminal-text.js';
 import { runCommand } from '../support/run-command.js';
 import { PLAYS_ALL, sample } from '../support/scale.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-leaks-'));
-
-afterAll(() => {
-  rmSync(scratch, { recursive: true });
-});
+const scratch = temporaryFolder(afterAll);
 
 /** A distinct canary per field, so that a leak shows its source. Spaces keep it from being taken for a name. */
 let made = 0;

@@ -183,7 +183,7 @@ describe('a result that is a record', () => {
     const cases = fc.record({ payloads: fc.array(forgeries, { minLength: 1 }), place: fc.nat() });
     await fc.assert(
       fc.asyncProperty(cases, async ({ payloads, place }) => {
-        const path = await temporaryPath();
+        const path = temporaryPath();
         const { bytes } = logOf(payloads);
         await writeFile(path, bytes.subarray(0, place % (bytes.length + 1)));
         for (const text of ['first', 'second']) {
@@ -215,7 +215,7 @@ describe('a result that is a record', () => {
 
 describe('a record with a huge number', () => {
   test('does not keep what is written after it from being read', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     // Payloads cannot forge these; and even with write access to the file, they hide nothing.
     for (const seq of [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1, 2 ** 31]) {
       await writeFile(path, encodeRemoval(draftOf('real', 'far'), seq, 1).line);

@@ -1,10 +1,9 @@
 // A host's callbacks may throw, reject, hang or return nonsense. The turn continues or fails with a code; unchecked, it
 // would end the process, send a request twice too large, or fail without a reason.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import { ThreadSet } from '../../src/main/offload/thread-set.js';
@@ -12,6 +11,7 @@ import { WORKER_CODE } from '../../src/main/offload/worker-code.js';
 import type { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const opened: Compactor[] = [];
 
@@ -226,8 +226,7 @@ describe('ThreadSet', () => {
 });
 
 async function moduleFile(source: string): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'ctxfold-thread-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const path = join(directory, 'worker.mjs');
   await writeFile(path, source);
   return path;

@@ -3,7 +3,7 @@
 
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createCompactor } from '../../src/index.js';
-import { deepFreeze } from '../adapters/anthropic/deep-freeze.js';
+import { deepFreeze } from '../support/deep-freeze.js';
 import { HOSTILE_VALUES, hostilePlacements } from '../support/hostile-values.js';
 import { runs } from '../support/scale.js';
 import { ADAPTER_SAMPLES } from './adapter-samples.js';

@@ -2,11 +2,10 @@
 // content and searched for in all outputs. The attack was to share a compactor, a log, a call id or a conversation id with
 // the victim, and to ask.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   aiContent,
   createCompactor,
@@ -25,6 +24,7 @@ import { IsolationWorld } from '../support/isolation-world.js';
 import { serveRecall } from '../support/recall-client.js';
 import { runCommand } from '../support/run-command.js';
 import { PLAYS_ALL, runs } from '../support/scale.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const MANY_CANARIES = 200;
 const SETTINGS = {
@@ -33,14 +33,6 @@ const SETTINGS = {
   'compression.density.placeholder': 'informative',
   'compression.fallbackToTruncation': true,
 } as const;
-
-function temporaryDirectory(): string {
-  const directory = mkdtempSync(path.join(tmpdir(), 'ctxfold-isolation-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return directory;
-}
 
 /** Places with canaries of more than one owner. */
 function mixedPlaces(canaries: Canaries<string>): string[] {
@@ -55,7 +47,7 @@ describe('conversations of many users over one compactor', () => {
   it('never leak anything of each other in any output', async () => {
     const names = ['ctxfold:pass', 'ctxfold:fallback', 'ctxfold:compaction', 'ctxfold:preflight'];
     const heard = names.map((name) => hear(name as keyof TelemetryMessages));
-    const seen = { recalled: 0, sent: 0, events: 0, told: 0, requests: 0 };
+    const seen = { recalled: 0, sent: 0, events: 0, logged: 0, requests: 0 };
     const schedule = fc.record({
       seed: fc.nat(1_000),
       offload: fc.constantFrom('inline', 'resident'),
@@ -73,7 +65,7 @@ describe('conversations of many users over one compactor', () => {
       fc.asyncProperty(schedule, async ({ seed, offload, strategy, contextLimit, rounds }) => {
         const settings = { ...SETTINGS, 'compression.strategy': strategy } as const;
         const options = { offload, threads: 1, contextLimit, settings: settings as never };
-        const world = new IsolationWorld(temporaryDirectory(), options, seed);
+        const world = new IsolationWorld(temporaryFolder(), options, seed);
         const { canaries, users } = world;
         const before = heard.map((messages) => messages.length);
         // All at once, so that some come and go while others wait.
@@ -94,18 +86,18 @@ describe('conversations of many users over one compactor', () => {
           }
         }
         // Monitoring output contains no content, but may contain one user's ids at a time.
-        const told = marksIn(canaries, /^(message|line|stats)/);
-        expect(told.filter((mark) => !world.idMarks.has(mark))).toEqual([]);
+        const logged = marksIn(canaries, /^(message|line|stats)/);
+        expect(logged.filter((mark) => !world.idMarks.has(mark))).toEqual([]);
         seen.recalled += world.recalled;
         seen.sent += marksIn(canaries, /^sent/).length;
         seen.events += marksIn(canaries, /^session/).length;
         seen.requests += marksIn(canaries, /^request/).length;
-        seen.told += told.length;
+        seen.logged += logged.length;
       }),
       { numRuns: runs(8, 2) },
     );
     // Proof that all of it happened.
-    expect(Math.min(seen.recalled, seen.sent, seen.events, seen.told)).toBeGreaterThan(
+    expect(Math.min(seen.recalled, seen.sent, seen.events, seen.logged)).toBeGreaterThan(
       PLAYS_ALL ? 100 : 20,
     );
   });
@@ -125,7 +117,7 @@ function historyOf(mark: () => string): IContent[] {
 describe('sessions of many users with one file', () => {
   it('never leak anything of each other in what is restored, listed or served from it', async () => {
     const canaries = new Canaries<string>();
-    const removalLogPath = path.join(temporaryDirectory(), 'all.jsonl');
+    const removalLogPath = path.join(temporaryFolder(), 'all.jsonl');
     const sessionIds = HOSTILE_IDS.slice(0, 6).map((id) => `${id}${canaries.plant(id)}`);
     const owners = new Map(sessionIds.map((sessionId, at) => [sessionId, HOSTILE_IDS[at] ?? '']));
     for (const [sessionId, owner] of owners) {
@@ -180,7 +172,7 @@ describe('a report', () => {
     ['replay', ['--json', '--recency', '1']],
     ['report', ['--no-redact', '--recency', '1']],
   ])('of one session contains nothing of those beside it: %s', async (command, flags) => {
-    const directory = temporaryDirectory();
+    const directory = temporaryFolder();
     const canaries = new Canaries<string>();
     const fileOf = (owner: string): string => {
       const file = path.join(directory, `${owner}.json`);

@@ -37,27 +37,27 @@ describe('an adapter that is made anew for each request', () => {
   it.each([{ conversationId: 'chat' }, {}])(
     'goes on in one session with other functions among its options, called with %j',
     async (call) => {
-      const directory = path.dirname(await temporaryPath());
+      const directory = path.dirname(temporaryPath());
       const opened: Session[] = [];
-      const told: string[] = [];
+      const requests: string[] = [];
       for (const messages of [first, second, third]) {
         const compact = adapter({
           onSession: (session) => opened.push(session),
           activeTodos: () => [],
-          logger: { ...SILENT_LOGGER, debug: () => told.push(`request ${messages.length}`) },
+          logger: { ...SILENT_LOGGER, debug: () => requests.push(`request ${messages.length}`) },
           removalLogDirectory: directory,
         });
         expect(await compact(messages, call)).toEqual(messages);
       }
       expect(opened).toHaveLength(1);
       expect(compactor.stats().sessions).toBe(1);
-      expect(told).toEqual(['request 1']);
+      expect(requests).toEqual(['request 1']);
     },
   );
 
   it('goes on under other options in a session of the same name, also at the same time', async () => {
     const call = { conversationId: 'chat' };
-    const removalLogDirectory = path.dirname(await temporaryPath());
+    const removalLogDirectory = path.dirname(temporaryPath());
     const results = await Promise.all(
       [first, second, third].map((messages, at) =>
         adapter({ minReclaimTokens: at, removalLogDirectory })(messages, call),
@@ -69,7 +69,7 @@ describe('an adapter that is made anew for each request', () => {
   });
 
   it('takes a name up again while its former session still closes', async () => {
-    const removalLogDirectory = path.dirname(await temporaryPath());
+    const removalLogDirectory = path.dirname(temporaryPath());
     const compact = adapter({ maxConversations: 1, removalLogDirectory });
     for (const messages of [first, second, third]) {
       for (const conversationId of ['a', 'b']) {
@@ -81,7 +81,7 @@ describe('an adapter that is made anew for each request', () => {
 
 describe('callbacks of a host', () => {
   it('leave nothing open when onSession throws, and fail the call with a code', async () => {
-    const removalLogDirectory = path.dirname(await temporaryPath());
+    const removalLogDirectory = path.dirname(temporaryPath());
     const onSession = vi.fn(() => {
       throw new Error('not today');
     });

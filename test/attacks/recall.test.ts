@@ -2,10 +2,9 @@
 // `call_1`, an id that every conversation has, and got another user's tool result.
 
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { messageCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
 import { recallTool } from '../../src/adapters/ai-sdk/recall-tool.js';
-import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import { listRemoved } from '../../src/main/removal-log/list-removed.js';
 import { removalLogPathIn } from '../../src/main/removal-log/removal-log-path.js';
@@ -13,19 +12,16 @@ import { restore } from '../../src/main/removal-log/restore.js';
 import type { Session } from '../../src/main/session.js';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../src/shared/content.js';
 import { temporaryPath } from '../main/removal-log/recording.js';
+import { openCompactor } from '../support/open-compactor.js';
 
-function openCompactor(): Compactor {
-  const compactor = createCompactor({
-    offload: 'inline',
-    tokenizer: 'estimate',
+function openPruning(): Compactor {
+  return openCompactor({
     settings: {
       'compression.density.recencyPruning': true,
       'compression.density.recencyRetention': 1,
       'compression.density.placeholder': 'informative',
     },
   });
-  onTestFinished(() => compactor.close());
-  return compactor;
 }
 
 /** The messages of a user whose first result is pruned. */
@@ -80,8 +76,8 @@ async function prune(
 
 describe('a recall tool', () => {
   it('does not give one user what another one has under the same call id', async () => {
-    const compactor = openCompactor();
-    const removalLogDirectory = await temporaryPath('transcripts');
+    const compactor = openPruning();
+    const removalLogDirectory = temporaryPath('transcripts');
     const ann = { conversationId: 'ann', removalLogDirectory };
     const bob = { conversationId: 'bob', removalLogDirectory };
     await converse(compactor, ann, 'secret of ann');
@@ -94,10 +90,10 @@ describe('a recall tool', () => {
   });
 
   it('tells two conversations apart that have one id and logs in different directories', async () => {
-    const compactor = openCompactor();
+    const compactor = openPruning();
     const conversations = [1, 2].map(async () => ({
       conversationId: 'chat-1',
-      removalLogDirectory: await temporaryPath('transcripts'),
+      removalLogDirectory: temporaryPath('transcripts'),
     }));
     const [ann, bob] = (await Promise.all(conversations)) as [Conversation, Conversation];
     await converse(compactor, ann, 'secret of ann');
@@ -118,14 +114,14 @@ describe('a recall tool', () => {
 
 describe('a session', () => {
   it('that takes the id of an open one opens none of its originals', async () => {
-    const compactor = openCompactor();
+    const compactor = openPruning();
     const sessionId = 'chat-1';
-    await prune(compactor, { sessionId, removalLogPath: await temporaryPath() }, 'secret of ann');
+    await prune(compactor, { sessionId, removalLogPath: temporaryPath() }, 'secret of ann');
     const withoutLog = await compactor.createSession({ sessionId });
     await expect(withoutLog.restore('call_1')).rejects.toMatchObject({
       code: 'NOT_IN_REMOVAL_LOG',
     });
-    const removalLogPath = await temporaryPath();
+    const removalLogPath = temporaryPath();
     const ofBob = await compactor.createSession({ sessionId, removalLogPath });
     await expect(ofBob.restore('call_1')).rejects.toMatchObject({ code: 'NOT_IN_REMOVAL_LOG' });
     await expect(compactor.restore('call_1', { sessionId })).rejects.toMatchObject({
@@ -138,11 +134,11 @@ describe('a session', () => {
   });
 
   it('that writes to the file of an earlier one gives back nothing of it', async () => {
-    const removalLogPath = await temporaryPath();
-    const first = openCompactor();
+    const removalLogPath = temporaryPath();
+    const first = openPruning();
     await prune(first, { sessionId: 'ann', removalLogPath }, 'secret of ann');
     await first.close();
-    const compactor = openCompactor();
+    const compactor = openPruning();
     const session = await prune(compactor, { sessionId: 'bob', removalLogPath }, 'secret of bob');
     for (const sessionId of ['ann', 'bob']) {
       expect((await restore(removalLogPath, 'call_1', { sessionId })).response.result).toBe(
@@ -176,8 +172,8 @@ describe('looking for originals', () => {
     { acrossSessions: 'yes' },
     { acrossSessions: true, sessionId: 'ann' },
   ])('needs a session, or the word for all of them: %j', async (options) => {
-    const compactor = openCompactor();
-    const removalLogDirectory = await temporaryPath('transcripts');
+    const compactor = openPruning();
+    const removalLogDirectory = temporaryPath('transcripts');
     const log = removalLogPathIn(removalLogDirectory, 'ann');
     await converse(compactor, { conversationId: 'ann', removalLogDirectory }, 'secret of ann');
     const given = options as { sessionId: string };

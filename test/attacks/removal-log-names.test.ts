@@ -1,13 +1,11 @@
 // External ids that become file names. The attack wrote a conversation's tool results to a file that its id led to
 // (`../../escaped`), or to the file of a user whose id is the same to the file system.
 
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createMessageCompactor } from '../../src/adapters/conversation/message-compactor.js';
-import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { SessionOptions } from '../../src/main/session-options.js';
 import { removalLogPathIn } from '../../src/main/removal-log/removal-log-path.js';
@@ -22,26 +20,21 @@ import {
 } from '../support/plain-message-format.js';
 import type { PlainMessage } from '../support/plain-message-format.js';
 import { runs } from '../support/scale.js';
+import { openCompactor } from '../support/open-compactor.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-function openCompactor(): Compactor {
-  const compactor = createCompactor({
-    offload: 'inline',
-    tokenizer: 'estimate',
+function openPruning(): Compactor {
+  return openCompactor({
     settings: {
       'compression.density.recencyPruning': true,
       'compression.density.recencyRetention': 1,
     },
   });
-  onTestFinished(() => compactor.close());
-  return compactor;
 }
 
 /** A deeply nested directory that is its outer directory's only content. */
 function temporaryDirectory(): { readonly outer: string; readonly inner: string } {
-  const outer = realpathSync(mkdtempSync(path.join(tmpdir(), 'ctxfold-names-')));
-  onTestFinished(() => {
-    rmSync(outer, { recursive: true, force: true });
-  });
+  const outer = temporaryFolder();
   return { outer, inner: path.join(outer, 'a', 'b', 'c') };
 }
 
@@ -81,7 +74,7 @@ async function converse(
 describe('a conversation id', () => {
   it('leads to a file of its own in the directory, whatever it is', async () => {
     const { outer, inner } = temporaryDirectory();
-    const compactor = openCompactor();
+    const compactor = openPruning();
     const ids = [...HOSTILE_IDS, 'a', 'session', 'escaped'];
     for (const [at, id] of ids.entries()) await converse(compactor, inner, id, `secret ${at}.`);
     await compactor.close();
@@ -105,7 +98,7 @@ describe('a conversation id', () => {
   it('names the same file again after a restart', async () => {
     const { outer, inner } = temporaryDirectory();
     for (const round of [1, 2]) {
-      const compactor = openCompactor();
+      const compactor = openPruning();
       for (const id of HOSTILE_IDS) await converse(compactor, inner, id, `round ${round}`);
       await compactor.close();
       expect(filesBelow(outer)).toHaveLength(HOSTILE_IDS.length);
@@ -114,7 +107,7 @@ describe('a conversation id', () => {
 
   it('is never a path, for random ids', async () => {
     const { outer, inner } = temporaryDirectory();
-    const compactor = openCompactor();
+    const compactor = openPruning();
     const part = fc.oneof(
       fc.constantFrom('..', '.', '/', '\\', '\0', ':', ' ', 'A', 'a', 'é', 'e\u0301', '\ud800'),
       fc.string({ unit: 'binary', maxLength: 4 }),
@@ -139,7 +132,7 @@ describe('createSession', () => {
   it('names the file in a removalLogDirectory as adapters do', async () => {
     const { outer, inner } = temporaryDirectory();
     const sessionId = '../../escaped';
-    await openCompactor().createSession({ sessionId, removalLogDirectory: inner });
+    await openPruning().createSession({ sessionId, removalLogDirectory: inner });
     expect(filesBelow(outer).map((file) => path.join(outer, file))).toContain(
       removalLogPathIn(inner, sessionId),
     );
@@ -151,7 +144,7 @@ describe('createSession', () => {
     async (id) => {
       const { outer, inner } = temporaryDirectory();
       const options = { sessionId: id, removalLogDirectory: inner } as unknown as SessionOptions;
-      await expect(openCompactor().createSession(options)).rejects.toThrow(TypeError);
+      await expect(openPruning().createSession(options)).rejects.toThrow(TypeError);
       expect(filesBelow(outer)).toEqual([]);
     },
   );
@@ -162,7 +155,7 @@ describe('createSession', () => {
     { removalLogDirectory: () => 'x' },
     { removalLogDirectory: 'x', removalLogPath: 'y' },
   ])('refuses %j', async (options) => {
-    const creating = openCompactor().createSession(options as unknown as SessionOptions);
+    const creating = openPruning().createSession(options as unknown as SessionOptions);
     await expect(creating).rejects.toThrow(TypeError);
   });
 });
@@ -170,14 +163,14 @@ describe('createSession', () => {
 describe('an adapter', () => {
   it('takes no function that makes paths of ids', () => {
     const options: object = { removalLogPath: (id: string) => `./transcripts/${id}.jsonl` };
-    expect(() => createMessageCompactor(openCompactor(), PLAIN_MESSAGE_FORMAT, options)).toThrow(
+    expect(() => createMessageCompactor(openPruning(), PLAIN_MESSAGE_FORMAT, options)).toThrow(
       /removalLogDirectory/,
     );
   });
 
   it.each(['', 7])('refuses %j as a conversation id', async (conversationId) => {
     const options = { onError: 'throw' } as const;
-    const compact = createMessageCompactor(openCompactor(), PLAIN_MESSAGE_FORMAT, options);
+    const compact = createMessageCompactor(openPruning(), PLAIN_MESSAGE_FORMAT, options);
     await expect(
       compact(talk('x'), { conversationId: conversationId as unknown as string }),
     ).rejects.toThrow(TypeError);

@@ -40,7 +40,7 @@ describe('the log of a holder that is gone', () => {
     ['container with this host name', { pid: 1, namespace: 'pid:[1]', token: 'gone' }],
     ['writer of this process', { token: 'gone' }],
   ])('is taken over from a dead %s', async (_name, changes) => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     await leaveLock(path, changes);
     const writer = await openWriter(path, QUICK);
     await writer.append([draft('after')]);
@@ -48,7 +48,7 @@ describe('the log of a holder that is gone', () => {
   });
 
   test('is not taken over from one that lives', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const left = await leaveLock(path, { host: 'elsewhere', token: 'alive' });
     let beats = 0;
     const beating = setInterval(() => {
@@ -66,7 +66,7 @@ describe('the log of a holder that is gone', () => {
 
 describe('a writer that lost its lease', () => {
   test('writes no more', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const writer = await openWriter(path);
     await writer.append([draft('mine')]);
     await leaveOther(path);
@@ -75,7 +75,7 @@ describe('a writer that lost its lease', () => {
   });
 
   test('acknowledges nothing that it wrote while the lease was lost', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     let isSuspended = false;
     const openFile = openWith({
       write: async (file, bytes) => {
@@ -90,7 +90,7 @@ describe('a writer that lost its lease', () => {
   });
 
   test('notices when it is resumed after it was suspended', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const modulePath = await compileTranscript(dirname(path));
     const args = [PROGRAM, modulePath, path, '0', '20000'];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -57,10 +57,10 @@ async function sentByOne(
 ): Promise<readonly string[]> {
   const session = await compactor.createSession(options);
   const sent: string[] = [];
-  let told = 0;
+  let added = 0;
   for (const at of requestsOf(entries)) {
-    session.history.addAll(entries.slice(told, at));
-    told = at;
+    session.history.addAll(entries.slice(added, at));
+    added = at;
     await session.ensureCompressionBeforeSend('p');
     sent.push(JSON.stringify(session.history.getAll()));
   }
@@ -96,10 +96,10 @@ async function sentFrom(
   const history = entries.slice(0, requests[0]);
   let session = await compactor.createSession({ ...options, history });
   const sent: string[] = [];
-  let told = history.length;
+  let added = history.length;
   for (const at of requests) {
-    session.history.addAll(entries.slice(told, at));
-    told = at;
+    session.history.addAll(entries.slice(added, at));
+    added = at;
     await session.ensureCompressionBeforeSend('p');
     sent.push(JSON.stringify(session.history.getAll()));
     if (sent.length !== 2) continue;

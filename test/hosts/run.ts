@@ -102,11 +102,11 @@ async function playOn(of: Client): Promise<void> {
       process.stdout.write(`${JSON.stringify({ ...play, isLeftOut: true })}\n`);
     else {
       // If one fails, the other must still close its servers.
-      const told = await playSession(of, play, stage, leftMs).then(
+      const outcome = await playSession(of, play, stage, leftMs).then(
         (played) => ({ ...played, faults: faultsOf(played, play, of) }),
         (thrown: unknown) => ({ faults: [asError(thrown).message] }),
       );
-      process.stdout.write(`${JSON.stringify({ ...play, ...told })}\n`);
+      process.stdout.write(`${JSON.stringify({ ...play, ...outcome })}\n`);
     }
   }
 }

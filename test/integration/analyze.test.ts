@@ -1,23 +1,20 @@
 // The built command on the fixtures. Requires `npm run build`.
 
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import path from 'node:path';
 import type { EntryExplanation } from 'ctxfold/density';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/run-command.js';
 import type { Outcome } from '../support/run-command.js';
 import { PLAYS_ALL } from '../support/scale.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SHORT = path.join(FIXTURES, 'swe-agent/humanevalfix-python-0.traj');
 const SESSION = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
 
-const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-analyze-'));
-const EMPTY = mkdtempSync(path.join(tmpdir(), 'ctxfold-analyze-'));
-afterAll(() => {
-  for (const folder of [scratch, EMPTY]) rmSync(folder, { recursive: true });
-});
+const scratch = temporaryFolder(afterAll);
+const EMPTY = temporaryFolder(afterAll);
 
 /** A folder of sessions: all of the fixtures, or the short ones. */
 const SESSIONS = PLAYS_ALL ? FIXTURES : path.join(scratch, 'few');
@@ -38,7 +35,6 @@ interface Tokens {
 
 interface Figures {
   readonly tokens: Tokens;
-  readonly categories: readonly { readonly tokens: number }[];
 }
 
 interface Report {
@@ -52,23 +48,7 @@ interface Explained {
   readonly explanation: EntryExplanation;
 }
 
-const sum = (figures: readonly { readonly tokens: number }[]): number =>
-  figures.reduce((total, { tokens }) => total + tokens, 0);
-
 describe('ctxfold analyze', () => {
-  test('counts on worker threads what a replay counts', async () => {
-    const [analyzed, replayed] = await Promise.all([
-      run('analyze', SESSION, '--json'),
-      run('replay', SESSION, '--json', '--context-limit', '10_000_000'),
-    ]);
-    expect({ code: analyzed.code, stderr: analyzed.stderr }).toEqual({ code: 0, stderr: '' });
-    const { sessions, totals } = JSON.parse(analyzed.stdout) as Report;
-    const { end } = JSON.parse(replayed.stdout) as { readonly end: Figures };
-    // A session prunes with what it has seen so far, an analysis with everything, so the rest may differ.
-    expect(sessions.map(({ tokens }) => tokens.without)).toEqual([end.tokens.without]);
-    expect(sum(totals.categories)).toBe(end.tokens.without);
-  });
-
   test('analyzes a folder, and lists what it cannot read', async () => {
     const { code, stdout, stderr } = await run(
       'analyze',
@@ -86,14 +66,6 @@ describe('ctxfold analyze', () => {
     expect(tokens.reduce((total, count) => total + count, 0)).toBe(totals.tokens.without);
     expect(unread.map(({ file }) => path.relative(SESSIONS, file))).toContain('ATTRIBUTION.md');
     expect(unread.every(({ reason }) => reason.length > 0)).toBe(true);
-  });
-
-  test('prints tables that fit 80 columns and have no colours when piped', async () => {
-    const { code, stdout, stderr } = await run('analyze', SESSIONS);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('all sessions');
-    expect(stdout).not.toContain(String.fromCharCode(27));
-    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
   test('explains by the price that is given: when an entry was edited depends on it', async () => {

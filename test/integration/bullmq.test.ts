@@ -193,16 +193,16 @@ describe.skipIf(!isThere)(
 
     it('asks the model itself when no worker takes the job, and withdraws it', async () => {
       const { store } = open();
-      const told: string[] = [];
+      const warnings: string[] = [];
       const logger = {
         debug: () => undefined,
         error: () => undefined,
-        warn: (text: string) => told.push(text),
+        warn: (text: string) => warnings.push(text),
       };
       const model = scriptedSummarizer('here');
       const summarizer = queuedSummarizer(model, { queue, store, takenWithinMs: 100, logger });
       expect((await summarizer.generate(REQUEST)).text).toBe('here');
-      expect(told).toHaveLength(1);
+      expect(warnings).toHaveLength(1);
       await expect.poll(() => queue.getJobCounts()).toMatchObject({ waiting: 0, active: 0 });
     });
 

@@ -13,21 +13,18 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { COMMAND, runCommand } from '../support/run-command.js';
 import type { Outcome } from '../support/run-command.js';
 import { PLAYS_ALL, sample } from '../support/scale.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SWE_AGENT = path.join(FIXTURES, 'swe-agent/humanevalfix-python-0.traj');
 
-const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-cli-'));
-afterAll(() => {
-  rmSync(scratch, { recursive: true });
-});
+const scratch = temporaryFolder(afterAll);
 
 /** A folder of sessions: all of the fixtures, or two of them. */
 const SESSIONS = PLAYS_ALL ? FIXTURES : path.join(scratch, 'two-sessions');
@@ -104,20 +101,8 @@ describe('ctxfold replay', () => {
     },
   );
 
-  test.each(sample(['snapshot', 'inline'], 1))('finds the same with --offload %s', async (mode) => {
-    const file = path.join(FIXTURES, 'openai-chat/openhands-sampled__python__mypy-15976_0.json');
-    const [one, other] = await Promise.all(
-      ['auto', mode].map((offload) => run('replay', file, '--json', '--offload', offload)),
-    );
-    const figures = ({ stdout }: Outcome): Partial<Report> => {
-      const { input, reclaimed, end } = JSON.parse(stdout) as Report;
-      return { input, reclaimed, end: { tokens: end.tokens, edits: end.edits } };
-    };
-    expect(figures(one!)).toEqual(figures(other!));
-  });
-
   test('report writes a page about a folder, and leaves out what is no session', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'ctxfold-folder-'));
+    const folder = temporaryFolder();
     const sessions = path.join(folder, 'sessions');
     mkdirSync(sessions);
     cpSync(path.join(FIXTURES, 'cline'), sessions, { recursive: true });
@@ -129,7 +114,6 @@ describe('ctxfold replay', () => {
     expect(text).toContain('1 session · ');
     expect(text).toContain('1 other file left out');
     expect(text).toContain('$3 input, $0.3 cache read');
-    rmSync(folder, { recursive: true });
   });
 
   test('report refuses a price that it does not know', async () => {

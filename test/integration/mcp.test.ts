@@ -2,8 +2,6 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/client';
@@ -18,14 +16,13 @@ import {
 } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../support/run-command.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const COMMAND = path.resolve('dist/cli/main.js');
 const ORIGINAL = 'first \u0000\ud800\nsecond 😀\n'.repeat(50);
 
-async function temporaryPath(): Promise<string> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'ctxfold-mcp-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return path.join(directory, 'session.removals.jsonl');
+function temporaryPath(): string {
+  return path.join(temporaryFolder(), 'session.removals.jsonl');
 }
 
 async function connect(...args: readonly string[]): Promise<Client> {
@@ -49,13 +46,8 @@ async function answerOf(client: Client, name: string, given: object): Promise<st
 
 describe('ctxfold mcp', () => {
   it('gives back what a session prunes while it runs', async () => {
-    const removalLogPath = await temporaryPath();
-    const client = await connect(
-      '--removal-log',
-      await temporaryPath(),
-      '--removal-log',
-      removalLogPath,
-    );
+    const removalLogPath = temporaryPath();
+    const client = await connect('--removal-log', temporaryPath(), '--removal-log', removalLogPath);
     expect(await answerOf(client, 'list_removed', {})).toBe('Nothing was removed so far.');
 
     const compactor = createCompactor({
@@ -83,7 +75,7 @@ describe('ctxfold mcp', () => {
   });
 
   it('serves only the session that it was told, and names none when there are several', async () => {
-    const removalLogPath = await temporaryPath();
+    const removalLogPath = temporaryPath();
     const settings = {
       'compression.density.recencyPruning': true,
       'compression.density.recencyRetention': 1,
@@ -124,7 +116,7 @@ describe('ctxfold mcp', () => {
   });
 
   it('writes nothing but the protocol, and ends when its input does', async () => {
-    const child = spawn(process.execPath, [COMMAND, 'mcp', '--removal-log', await temporaryPath()]);
+    const child = spawn(process.execPath, [COMMAND, 'mcp', '--removal-log', temporaryPath()]);
     const closed = once(child, 'close') as Promise<[code: number | null]>;
     const output = Promise.all([text(child.stdout), text(child.stderr)]);
     child.stdin.write('no protocol\n');

@@ -2,8 +2,7 @@
 // its five lines. Requires `npm run build`.
 
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createCompactor } from 'ctxfold';
@@ -14,6 +13,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { SDK_ROUTES } from '../../bench/fidelity/sdk-routes.js';
 import { runCommand } from '../support/run-command.js';
 import { sample } from '../support/scale.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SESSIONS = [
@@ -26,10 +26,7 @@ const SESSIONS = [
   'cline/session.messages.json',
 ].map((name) => path.join(FIXTURES, name));
 
-const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-truth-'));
-afterAll(() => {
-  rmSync(scratch, { recursive: true });
-});
+const scratch = temporaryFolder(afterAll);
 
 interface Tokens {
   readonly without: number;

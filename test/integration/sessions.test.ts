@@ -4,13 +4,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createCompactor } from 'ctxfold';
-import { findViolations } from 'ctxfold/validate';
 import type { Compactor, CompactorOptions, IContent, Session } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
-import { PLAYS_ALL } from '../support/scale.js';
 
-const ENTRIES = PLAYS_ALL ? 10_000 : 1_500;
 const PACKAGE_ROOT = resolve(import.meta.dirname, '../..');
 
 function open(options: CompactorOptions): Compactor {
@@ -40,16 +37,6 @@ async function play(compactor: Compactor, entries: readonly IContent[]): Promise
   return session;
 }
 
-/** Counts a history from scratch. */
-async function recount(entries: readonly IContent[]): Promise<number> {
-  const session = await open({ offload: 'inline' }).createSession({
-    edits: 'every-turn',
-    history: entries,
-  });
-  await session.history.waitForTokenUpdates();
-  return session.history.getTotalTokens();
-}
-
 /** Runs a module in a separate Node process. Resolves to its exit code and output. */
 async function runModule(source: string): Promise<{ code: unknown; output: string }> {
   const args = ['--input-type=module', '--eval', source];
@@ -64,49 +51,6 @@ async function runModule(source: string): Promise<{ code: unknown; output: strin
 }
 
 describe('createCompactor', () => {
-  it('has the same result on threads as inline for thousands of entries, with the right counts', async () => {
-    const entries = generateHistory({ entries: ENTRIES });
-    const settings = { 'compression.density.recencyPruning': true };
-    const threaded = await play(open({ offload: 'snapshot', settings }), entries);
-    const inline = await play(
-      open({ offload: 'inline', tokenizer: 'estimate', settings }),
-      entries,
-    );
-    const compacted = threaded.history.getAll();
-    expect(compacted).toEqual(inline.history.getAll());
-    expect(compacted.length).toBeLessThan(ENTRIES);
-    expect(findViolations(compacted, entries)).toEqual([]);
-    const recounted = await recount(compacted);
-    expect(threaded.history.getTotalTokens()).toBe(recounted);
-    await threaded.history.recalculateTotalTokens();
-    expect(threaded.history.getTotalTokens()).toBe(recounted);
-  });
-
-  it('serves two sessions at once', async () => {
-    const compactor = open({ offload: 'snapshot', threads: 2 });
-    const [a, b] = [1, 2].map((seed) =>
-      generateHistory({ entries: PLAYS_ALL ? 1_500 : 400, seed }),
-    );
-    const [one, other] = await Promise.all([play(compactor, a ?? []), play(compactor, b ?? [])]);
-    const inline = open({ offload: 'inline' });
-    for (const [session, entries] of [[one, a] as const, [other, b] as const]) {
-      const expected = await play(inline, entries ?? []);
-      expect(session.history.getAll()).toEqual(expected.history.getAll());
-      expect(session.history.getTotalTokens()).toBe(expected.history.getTotalTokens());
-    }
-  });
-
-  it('compresses on threads to the same result as inline', async () => {
-    const entries = generateHistory({ entries: 1_000 });
-    const options = { contextLimit: 50_000 };
-    const threaded = await play(open({ ...options, offload: 'snapshot' }), entries);
-    const inline = await play(open({ ...options, offload: 'inline' }), entries);
-    expect(threaded.history.getAll()).toEqual(inline.history.getAll());
-    expect(threaded.history.getTotalTokens()).toBe(inline.history.getTotalTokens());
-    expect(threaded.history.getTotalTokens()).toBeLessThan(50_000);
-    expect(findViolations(threaded.history.getAll())).toEqual([]);
-  });
-
   it('stops its threads for good, however often it is told to', async () => {
     const compactor = open({ offload: 'snapshot' });
     const session = await play(compactor, generateHistory({ entries: 100 }));

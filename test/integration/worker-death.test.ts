@@ -189,11 +189,11 @@ describe('a session whose threads are killed', () => {
         disturb: async (turn, moment, { fallbacks }) => {
           if (moment !== 'rest' || turn % 3 !== 1) return;
           livingThere.push(compactor.stats().residents?.residentSessions);
-          const told = fallbacks.length;
+          const before = fallbacks.length;
           await threads.killAll();
           while (compactor.stats().residents?.residentSessions !== 0) await nextImmediate();
           // Nothing is pending, so only the next change notices.
-          expect(fallbacks.length).toBe(told);
+          expect(fallbacks.length).toBe(before);
         },
       };
       const entries = generateHistory({ entries: 60 + TURNS * 5 });

@@ -1,6 +1,6 @@
-// Sessions with a working set: which rules apply, on this thread and in a worker, and when a change takes effect.
+// Sessions with a working set: which rules apply, and when a change takes effect. Threads do the same: `three-ways.test.ts`.
 
-import { createCompactor, humanText } from 'ctxfold';
+import { createCompactor } from 'ctxfold';
 import {
   AGGRESSIVE_WORKING_SET,
   applyDensityResult,
@@ -8,11 +8,10 @@ import {
   DEFAULT_WORKING_SET,
   optimize,
 } from 'ctxfold/density';
-import type { Compactor, IContent, OffloadMode, Session } from 'ctxfold';
+import type { Compactor, IContent } from 'ctxfold';
 import type { WorkingSetRules } from 'ctxfold/density';
 import { afterAll, describe, expect, it } from 'vitest';
 import { WORKING_TOOLS } from '../support/arbitrary-working-history.js';
-import { sample } from '../support/scale.js';
 import { workingHistory } from '../support/working-notation.js';
 
 const CHOICES = ['preset', 'off', 'default', 'aggressive'] as const;
@@ -46,10 +45,10 @@ const HISTORY = workingHistory(
 const compactors: Compactor[] = [];
 afterAll(() => Promise.all(compactors.map((compactor) => compactor.close())));
 
-function compactorOf(offload: OffloadMode): Compactor {
+function compactorOf(): Compactor {
   const compactor = createCompactor({
     preset: 'specification',
-    ...{ offload, contextLimit: 10_000_000, threads: 1, workspaceRoot: '/work' },
+    ...{ offload: 'inline', contextLimit: 10_000_000, workspaceRoot: '/work' },
     settings: { 'compression.strategy': 'high-density' },
   });
   compactors.push(compactor);
@@ -72,19 +71,9 @@ function expectedOf(
   return compacted;
 }
 
-/** Waits for a pass in the worker: a window does the work on this thread while the worker is behind. */
-async function waitForWorkerPass(session: Session): Promise<void> {
-  const passes = async (): Promise<number> => {
-    session.history.add(humanText('go on'));
-    await session.ensureCompressionBeforeSend('p', 0);
-    return session.stats().residentPasses;
-  };
-  await expect.poll(passes).toBeGreaterThan(0);
-}
-
-describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingSet, %s', (mode) => {
-  it.each(sample(CHOICES, 2))('of %s takes effect in a session', async (choice) => {
-    const compactor = compactorOf(mode);
+describe('compression.density.workingSet', () => {
+  it.each(CHOICES)('of %s takes effect in a session', async (choice) => {
+    const compactor = compactorOf();
     for (const preset of [RULES, undefined]) {
       const session = await compactor.createSession({
         edits: 'every-turn',
@@ -102,7 +91,7 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
   });
 
   it('takes effect from the next window on when it changes', async () => {
-    const compactor = compactorOf(mode);
+    const compactor = compactorOf();
     const session = await compactor.createSession({
       edits: 'every-turn',
       density: { toolCatalog: WORKING_TOOLS, workingSet: RULES },
@@ -127,14 +116,13 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
       expected = expectedOf([...expected, ...added], choice, RULES);
       expect(session.history.getAll()).toEqual(expected);
     }
-    if (mode === 'resident') await waitForWorkerPass(session);
     await session.close();
   });
 });
 
 describe('SessionOptions.density.workingSet', () => {
   it('is refused when it is invalid, before anything is created', async () => {
-    const compactor = compactorOf('inline');
+    const compactor = compactorOf();
     for (const name of Object.keys(RULES)) {
       for (const rule of [undefined, NaN, -1, '5']) {
         const workingSet = { ...RULES, [name]: rule };

@@ -1,10 +1,9 @@
 // createCompactor: options are checked once and by name, sessions are independent, closing is final.
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
@@ -14,6 +13,7 @@ import type { IContent } from '../../src/shared/content.js';
 import { ANY_TOOL, DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
 import { describeHistory, historyOf } from '../support/notation.js';
 import { outcomeOf } from '../support/session-bench.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 function messageOf(options: unknown): string {
   try {
@@ -134,10 +134,7 @@ describe('Compactor', () => {
 
   it('opens no removal log for a session that it refuses', async () => {
     await using compactor = createCompactor(INLINE);
-    const directory = mkdtempSync(join(tmpdir(), 'ctxfold-refused-'));
-    onTestFinished(() => {
-      rmSync(directory, { recursive: true });
-    });
+    const directory = temporaryFolder();
     const removalLogPath = join(directory, 'session.jsonl');
     const opening = compactor.createSession({ overheadTokens: -1, removalLogPath });
     await expect(opening).rejects.toThrow(RangeError);
@@ -146,10 +143,7 @@ describe('Compactor', () => {
 
   it('opens a removal log in a directory for each session, and then refuses the path of a file', async () => {
     await using compactor = createCompactor(INLINE);
-    const removalLogDirectory = mkdtempSync(join(tmpdir(), 'ctxfold-logs-'));
-    onTestFinished(() => {
-      rmSync(removalLogDirectory, { recursive: true });
-    });
+    const removalLogDirectory = temporaryFolder();
     await compactor.createSession({ removalLogDirectory });
     await compactor.createSession({ removalLogDirectory });
     expect(compactor.status().removalLogs).toBe(2);
@@ -334,10 +328,7 @@ describe('Compactor', () => {
   });
 
   it('has released the removal log of a session that was being created when it is closed', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'ctxfold-test-'));
-    onTestFinished(() => {
-      rmSync(directory, { recursive: true });
-    });
+    const directory = temporaryFolder();
     const removalLogPath = join(directory, 'session.removals.jsonl');
     const options = {
       history: Array.from({ length: 1_000 }, () => humanText('x')),

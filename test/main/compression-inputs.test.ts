@@ -1,14 +1,14 @@
 // What a session passes to a strategy besides its history: todos, transcript, model and prompt.
 
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Todo } from '../../src/main/summarizer/todo.js';
 import { aiContent, humanText } from '../../src/shared/content.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const INLINE = { offload: 'inline', tokenizer: 'estimate' } as const;
 const TODO: Todo = {
@@ -18,15 +18,9 @@ const TODO: Todo = {
   subtasks: [{ id: '2', content: 'test it' }],
 };
 
-async function temporaryDirectory(): Promise<string> {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), 'ctxfold-')));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
-
 describe('buildCompressionContext', () => {
   it('holds the todos as they are now, the transcript, the model of the profile and the prompt', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryFolder();
     await writeFile(join(directory, 'compression.md'), 'Summarize.');
     const model = scriptedSummarizer('x');
     const summarizer = vi.fn(() => model);
@@ -78,7 +72,7 @@ describe('performCompression', () => {
   it.each(['one-shot', 'middle-out'] as const)(
     'with %s, includes the todos in the prompt and the path of the transcript in the summary',
     async (strategy) => {
-      const removalLogPath = join(await temporaryDirectory(), 'session.removals.jsonl');
+      const removalLogPath = join(temporaryFolder(), 'session.removals.jsonl');
       const summarizer = scriptedSummarizer(snapshot('all of it'));
       const settings = { 'compression.strategy': strategy };
       await using compactor = createCompactor({ ...INLINE, summarizer, settings });

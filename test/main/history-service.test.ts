@@ -64,8 +64,8 @@ describe('HistoryService', () => {
     const replacements = new Map([part, known].entries());
     await history.applyDensityResult({ ...NO_EDITS, replacements });
     expect([part, known].map((entry) => history.countedTokens(entry))).toEqual([12, 6]);
-    const told = [part, known].map((entry) => states.at(-1)?.countedTokens(entry));
-    expect(told).toEqual([undefined, 6]);
+    const tokens = [part, known].map((entry) => states.at(-1)?.countedTokens(entry));
+    expect(tokens).toEqual([undefined, 6]);
   });
 
   it('appends, and returns copies of the list with the same entries', () => {
@@ -161,12 +161,12 @@ describe('HistoryService', () => {
     ])('refuses a result that is %s, and changes nothing', async (_, result, base, code) => {
       const history = open('h:1 h:2 h:3');
       await history.waitForTokenUpdates();
-      const told = vi.fn();
-      history.on('tokensUpdated', told);
+      const updates = vi.fn();
+      history.on('tokensUpdated', updates);
       expect(await outcomeOf(history.applyDensityResult(result, base))).toBe(code);
       expect(entriesOf(history)).toBe('h:1 h:2 h:3');
       expect(history.base).toEqual({ revision: 0, length: 3 });
-      expect(told).not.toHaveBeenCalled();
+      expect(updates).not.toHaveBeenCalled();
     });
 
     it('refuses to edit during a compression', async () => {

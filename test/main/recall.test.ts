@@ -1,8 +1,7 @@
 // What a session removes can be recalled through the compactor to the byte, also after a restart; placeholders name the id for that.
 
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createCompactor } from '../../src/main/compactor.js';
+import { describe, expect, it } from 'vitest';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { SessionOptions } from '../../src/main/session-options.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
@@ -25,6 +24,7 @@ import { placeholderKind } from '../../src/shared/placeholder.js';
 import { runsCommands } from '../../src/shared/tool-catalog.js';
 import { temporaryPath } from './removal-log/recording.js';
 import { runs, sightings } from '../support/scale.js';
+import { openCompactor } from '../support/open-compactor.js';
 
 /** A result that looks like a placeholder. */
 const LOOKALIKE = '[look: src/0.ts — success, 2 lines]';
@@ -41,11 +41,9 @@ const EXCERPTS: WorkingSetRules = {
   ...{ outputCalls: 0, paybackCalls: Infinity, freeTokens: 0 },
 };
 
-function openCompactor(options: CompactorOptions = {}): Compactor {
-  const compactor = createCompactor({
+function openPruning(options: CompactorOptions = {}): Compactor {
+  return openCompactor({
     preset: 'specification',
-    offload: 'inline',
-    tokenizer: 'estimate',
     workspaceRoot: '/w',
     ...options,
     settings: {
@@ -55,8 +53,6 @@ function openCompactor(options: CompactorOptions = {}): Compactor {
       ...options.settings,
     },
   });
-  onTestFinished(() => compactor.close());
-  return compactor;
 }
 
 /** A conversation with one call per result. */
@@ -87,8 +83,8 @@ async function compact(
 
 describe('a placeholder', () => {
   it('says how to recall the original if a transcript is kept', async () => {
-    const removalLogPath = await temporaryPath();
-    const left = await compact(openCompactor(), { history: talkOf(['a\nb', 'c']), removalLogPath });
+    const removalLogPath = temporaryPath();
+    const left = await compact(openPruning(), { history: talkOf(['a\nb', 'c']), removalLogPath });
     expect(responsesOf(left).map(({ result }) => result)).toEqual([
       '[look: src/0.ts — success, 2 lines; recall("call_0") for the original]',
       'c',
@@ -96,23 +92,23 @@ describe('a placeholder', () => {
   });
 
   it('names only the id if none is kept', async () => {
-    const left = await compact(openCompactor(), { history: talkOf(['a\nb', 'c']) });
+    const left = await compact(openPruning(), { history: talkOf(['a\nb', 'c']) });
     expect(responsesOf(left)[0]?.result).toBe('[look: src/0.ts — success, 2 lines; id "call_0"]');
   });
 
   it('says how to recall if the host says that it returns originals itself', async () => {
     const history = talkOf(['a\nb', 'c']);
-    const left = await compact(openCompactor(), { history, canRecall: true });
+    const left = await compact(openPruning(), { history, canRecall: true });
     expect(responsesOf(left)[0]?.result).toContain('recall("call_0") for the original');
-    const no = openCompactor().createSession({ canRecall: 'yes' as unknown as boolean });
+    const no = openPruning().createSession({ canRecall: 'yes' as unknown as boolean });
     await expect(no).rejects.toThrow(
       new TypeError('Expected canRecall to be a boolean, got the string "yes".'),
     );
   });
 
   it('is the fixed string unless it is set otherwise', async () => {
-    const compactor = openCompactor({ settings: { 'compression.density.placeholder': undefined } });
-    const removalLogPath = await temporaryPath();
+    const compactor = openPruning({ settings: { 'compression.density.placeholder': undefined } });
+    const removalLogPath = temporaryPath();
     const left = await compact(compactor, { history: talkOf(['a\nb', 'c']), removalLogPath });
     expect(responsesOf(left)[0]?.result).toBe(PRUNED_POINTER);
   });
@@ -121,7 +117,7 @@ describe('a placeholder', () => {
     ['a compression', 0.5, 0.3, { compressed: 'applied', fitted: undefined }],
     ['the last resort of the window', 1, 1, { compressed: 'rejected', fitted: 1 }],
   ])('names the id in the summaries of %s', async (_, threshold, preserveThreshold, expected) => {
-    const compactor = openCompactor({
+    const compactor = openPruning({
       contextLimit: 1_500,
       settings: {
         'compression.threshold': threshold,
@@ -131,7 +127,7 @@ describe('a placeholder', () => {
     });
     const session = await compactor.createSession({
       history: talkOf(['a line of text\n'.repeat(300), 'another line\n'.repeat(200), 'short']),
-      removalLogPath: await temporaryPath(),
+      removalLogPath: temporaryPath(),
     });
     const { compressed, fitted } = await session.ensureCompressionBeforeSend('p');
     expect({ compressed: compressed?.outcome, fitted: fitted?.summarizedEntries }).toEqual(
@@ -143,7 +139,7 @@ describe('a placeholder', () => {
   });
 
   it('does not change with the setting, or by a compression', async () => {
-    const compactor = openCompactor();
+    const compactor = openPruning();
     const session = await compactor.createSession({ history: talkOf(['a', 'b', 'c']) });
     await session.ensureCompressionBeforeSend('p1');
     const [first] = responsesOf(session.history.getAll());
@@ -198,8 +194,8 @@ describe('Compactor', () => {
 
   it('recalls the original of an excerpt, and lists it once', async () => {
     const output = 'readFile of output\n'.repeat(200);
-    const removalLogPath = await temporaryPath();
-    const compactor = openCompactor({ settings: { 'compression.density.recencyPruning': false } });
+    const removalLogPath = temporaryPath();
+    const compactor = openPruning({ settings: { 'compression.density.recencyPruning': false } });
     const session = await compactor.createSession({
       history: [
         humanText('Run it.'),
@@ -241,10 +237,10 @@ describe('Compactor', () => {
         async (results, given, contextLimit) => {
           // The pointer of the specification is no original: nothing distinguishes one from another.
           fc.pre(!results.includes(PRUNED_POINTER));
-          const removalLogPath = await temporaryPath();
+          const removalLogPath = temporaryPath();
           const options = { settings: given, contextLimit };
           const history = talkOf(structuredClone(results));
-          const first = openCompactor(options);
+          const first = openPruning(options);
           const session = await first.createSession({ history, removalLogPath });
           await session.ensureCompressionBeforeSend('p1').catch(() => undefined);
           const left = session.history.getAll();
@@ -252,7 +248,7 @@ describe('Compactor', () => {
           await first.close();
 
           // The compacted history continues in another session of another process, and arrives as JSON.
-          const again = openCompactor(options);
+          const again = openPruning(options);
           const next = await again.createSession({
             history: JSON.parse(JSON.stringify(left)) as IContent[],
             removalLogPath,
@@ -303,8 +299,8 @@ describe('Compactor', () => {
   });
 
   it('finds an original in whichever transcript has it, the latest of several', async () => {
-    const compactor = openCompactor();
-    const paths = [await temporaryPath(), await temporaryPath()] as const;
+    const compactor = openPruning();
+    const paths = [temporaryPath(), temporaryPath()] as const;
     await compact(compactor, {
       sessionId: 'one',
       history: talkOf(['of one', 'x']),
@@ -325,12 +321,12 @@ describe('Compactor', () => {
   });
 
   it('reports that no session has it, or that none keeps a transcript', async () => {
-    const compactor = openCompactor();
+    const compactor = openPruning();
     await expect(compactor.restore('call_0', ALL)).rejects.toMatchObject({
       code: 'NOT_IN_REMOVAL_LOG',
       message: expect.stringContaining('removalLogPath'),
     });
-    const removalLogPath = await temporaryPath();
+    const removalLogPath = temporaryPath();
     const session = await compactor.createSession({ history: talkOf(['a']), removalLogPath });
     const expected = { code: 'NOT_IN_REMOVAL_LOG', message: expect.stringContaining('call_0') };
     await expect(compactor.restore('call_0', ALL)).rejects.toMatchObject(expected);

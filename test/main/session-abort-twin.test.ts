@@ -67,7 +67,7 @@ it.each(POLICIES)('sends under %s what it would without aborts', async (edits) =
   let [calledOff, edited] = [0, 0];
   for (const ticks of sample(
     Array.from({ length: MOST_TICKS }, (_, tick) => tick),
-    3,
+    2,
   )) {
     const [steady, disturbed] = await Promise.all([open(edits), open(edits)]);
     steady.on('pruned', () => (edited += 1));
@@ -82,7 +82,7 @@ it.each(POLICIES)('sends under %s what it would without aborts', async (edits) =
       expect(isSame, `turn ${turn}, ${ticks} ticks`).toBe(true);
     }
   }
-  expect(calledOff).toBeGreaterThan(TURNS);
+  expect(calledOff).toBeGreaterThan(TURNS / 2);
   expect(edited).toBeGreaterThan(0);
 });
 

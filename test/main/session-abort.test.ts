@@ -172,7 +172,7 @@ interface Watched {
   /** The history after each reported edit, from the start. */
   readonly states: readonly string[];
   /** By turn, the history when its window opened, and after the last edit reported by then. */
-  readonly openings: ReadonlyMap<string, { readonly is: string; readonly told: string }>;
+  readonly openings: ReadonlyMap<string, { readonly is: string; readonly reported: string }>;
   /** Entries that are neither in the history nor recorded. */
   readonly lost: () => Promise<readonly string[]>;
 }
@@ -189,9 +189,9 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
   });
   history.addAll(entries);
   const state = (): string => JSON.stringify(history.getAll());
-  const openings = new Map<string, { readonly is: string; readonly told: string }>();
+  const openings = new Map<string, { readonly is: string; readonly reported: string }>();
   const states = [state()];
-  const removalLog = await RemovalLog.open(await temporaryPath());
+  const removalLog = await RemovalLog.open(temporaryPath());
   onTestFinished(() => removalLog.close());
   const append = removalLog.append.bind(removalLog);
   removalLog.append = (...args) => wire.through('append', () => append(...args));
@@ -221,7 +221,7 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
       debug: (message, details) => {
         if (message !== 'preflight opens') return;
         const { promptId } = details as { readonly promptId?: unknown };
-        openings.set(String(promptId), { is: state(), told: states.at(-1) ?? '' });
+        openings.set(String(promptId), { is: state(), reported: states.at(-1) ?? '' });
       },
     },
   });
@@ -280,7 +280,7 @@ describe('Session.ensureCompressionBeforeSend', () => {
           const next = await session.ensureCompressionBeforeSend('p2');
           expect(undisturbed.states.slice(0, states.length)).toEqual(states);
           const opening = openings.get('p2');
-          expect(opening?.is).toBe(opening?.told);
+          expect(opening?.is).toBe(opening?.reported);
           expect(next).toMatchObject({ totalTokens });
           expect(state()).toBe(finalState);
           expect(await lost()).toEqual([]);

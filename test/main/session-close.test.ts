@@ -1,12 +1,12 @@
 // A session that is closed while a turn waits for a model.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { createCompactor } from '../../src/main/compactor.js';
+import { expect, it, vi } from 'vitest';
 import type { SummarizerResponse } from '../../src/main/summarizer/summarizer.js';
 import { humanText } from '../../src/shared/content.js';
 import { scriptedSummarizer } from '../support/scripted-summarizer.js';
 import { outcomeOf } from '../support/session-bench.js';
+import { openCompactor } from '../support/open-compactor.js';
 
 // The time that a close gives a preflight has passed at once.
 vi.mock('../../src/main/waiting/abortable.js', async (load) => ({
@@ -16,15 +16,12 @@ vi.mock('../../src/main/waiting/abortable.js', async (load) => ({
 
 it('aborts the summary that a turn waits for when its time is over', async () => {
   const summarizer = scriptedSummarizer(() => new Promise<SummarizerResponse>(() => undefined));
-  const compactor = createCompactor({
+  const compactor = openCompactor({
     preset: 'specification',
-    offload: 'inline',
-    tokenizer: 'estimate',
     contextLimit: 20_000,
     settings: { 'compression.strategy': 'one-shot' },
     summarizer,
   });
-  onTestFinished(() => compactor.close());
   const history = Array.from({ length: 10 }, (_, at) =>
     humanText(`${at} ${'lorem '.repeat(1_900)}`),
   );

@@ -361,11 +361,11 @@ describe('Session', () => {
     it('report each change once, in order', async () => {
       const strategy = strategyOf(async ({ history }) => history.slice(-1));
       const session = openSession({ strategy, contextLimit: 40, entries: historyOf(STALE) });
-      const told: unknown[] = [];
-      session.on('pruned', (event) => told.push(event));
-      session.on('compressed', (event) => told.push(event));
+      const events: unknown[] = [];
+      session.on('pruned', (event) => events.push(event));
+      session.on('compressed', (event) => events.push(event));
       const { pruned, compressed } = await session.ensureCompressionBeforeSend('p1');
-      expect(told).toEqual([pruned, compressed]);
+      expect(events).toEqual([pruned, compressed]);
     });
 
     it('report a compression even if counting fails after it', async () => {
@@ -389,11 +389,11 @@ describe('Session', () => {
 
     it('report fallbacks', () => {
       const session = openSession();
-      const told = vi.fn();
-      session.on('fallback', told);
+      const events = vi.fn();
+      session.on('fallback', events);
       const event = { task: 'count', error: new Error('died'), attempts: 2 } as const;
       session.reportFallback(event);
-      expect(told).toHaveBeenCalledWith(event);
+      expect(events).toHaveBeenCalledWith(event);
     });
 
     it('survive a listener that throws', async () => {

@@ -128,7 +128,7 @@ describe('the cost of a session', () => {
           await session.close();
         },
       ),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(1_000, 8) },
     );
     expect(landings).toBeGreaterThan(0);
   });

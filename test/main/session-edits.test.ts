@@ -68,13 +68,13 @@ describe('Session', () => {
     it('holds edits that reclaim too little, only logs it, and stays dirty', async () => {
       const debug = vi.fn();
       const session = await sentRead(batched, { logger: { ...SILENT_LOGGER, debug } });
-      const told = vi.fn();
-      session.on('pruned', told);
+      const onPruned = vi.fn();
+      session.on('pruned', onPruned);
       const { pruned } = await write(session);
       expect(pruned).toBeNull();
       expect(entriesOf(session)).toBe(`${READ} ${WRITE}`);
       expect(session.densityDirty).toBe(true);
-      expect(told).not.toHaveBeenCalled();
+      expect(onPruned).not.toHaveBeenCalled();
       expect(debug).toHaveBeenCalledWith('density edits are held', { found: 2, landing: 0 });
     });
 
@@ -265,7 +265,7 @@ describe('Session', () => {
     });
 
     it('records what it strips, also from entries that are added during the recording', async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       const removalLog = await RemovalLog.open(path);
       const append = removalLog.append.bind(removalLog);
       const recording = deferred<null>();

@@ -33,11 +33,13 @@ async function keptBehindEdit(reasoning?: ReasoningPolicy): Promise<Session> {
 describe('Session, with a policy on reasoning for each request', () => {
   it('removes once what another policy has left behind edits, and reports it', async () => {
     const session = await keptBehindEdit();
-    const told = vi.fn();
-    session.on('pruned', told);
+    const onPruned = vi.fn();
+    session.on('pruned', onPruned);
     expect(await send(session, 'a:*s4,s4 t:s4', STRIP)).toBe('h a:s3 t:s3 a:w2 t:w2 a:s4 t:s4');
-    expect(told).toHaveBeenCalledOnce();
-    expect(told).toHaveBeenCalledWith(expect.objectContaining({ reason: 'reasoning', edits: [] }));
+    expect(onPruned).toHaveBeenCalledOnce();
+    expect(onPruned).toHaveBeenCalledWith(
+      expect.objectContaining({ reason: 'reasoning', edits: [] }),
+    );
     // Later reasoning is bound to the present history.
     expect(await send(session, 'a:*s5,s5 t:s5', STRIP)).toContain('a:*s5,s5');
     await send(session, 'h', 'keep');

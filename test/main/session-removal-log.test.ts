@@ -4,7 +4,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { createCompactor } from '../../src/main/compactor.js';
 import type { SessionOptions } from '../../src/main/session-options.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
 import type { HistoryService } from '../../src/main/history-service.js';
@@ -26,23 +25,20 @@ import { FULL_WINDOW_LIMIT, fullHistory } from './preflight/full-window.js';
 import { openWith, systemError, temporaryPath } from './removal-log/recording.js';
 import { runs } from '../support/scale.js';
 import { arbitraryRatio } from '../support/arbitrary-ratio.js';
+import { openCompactor } from '../support/open-compactor.js';
 
 type Options = CompactorOptions & SessionOptions & { readonly strategy?: CompressionStrategyName };
 
 async function open({ strategy, ...options }: Options): Promise<Session> {
   const { history, sessionId = 's1', removalLogPath, activeTodos, density, ...rest } = options;
-  const compactor = createCompactor({
+  return openCompactor({
     preset: 'specification',
-    offload: 'inline',
-    tokenizer: 'estimate',
     workspaceRoot: '/w',
     contextLimit: FULL_WINDOW_LIMIT,
     summarizer: scriptedSummarizer(snapshot('what was done')),
     settings: { 'compression.strategy': strategy },
     ...rest,
-  });
-  onTestFinished(() => compactor.close());
-  return compactor.createSession({ history, sessionId, removalLogPath, activeTodos, density });
+  }).createSession({ history, sessionId, removalLogPath, activeTodos, density });
 }
 
 /** The entries on disk now, as JSON represents them. */
@@ -139,7 +135,7 @@ describe('Session with a removal log', () => {
       ['one-shot', ['compression', 'edit']],
       ['top-down-truncation', ['compression']],
     ] as const)('are on disk before they are removed (%s)', async (strategy, expected) => {
-      const removalLogPath = await temporaryPath();
+      const removalLogPath = temporaryPath();
       const session = await open({ strategy, history: fullHistory(), removalLogPath });
       const edits = watchEdits(session.history, removalLogPath);
       await session.ensureCompressionBeforeSend('p1');
@@ -148,7 +144,7 @@ describe('Session with a removal log', () => {
     });
 
     it('are in the removal log if they are not in the history', async () => {
-      const removalLogPath = await temporaryPath();
+      const removalLogPath = temporaryPath();
       const session = await open({ history: fullHistory(), removalLogPath });
       await session.ensureCompressionBeforeSend('p1');
       const recorded = recordedIn(removalLogPath);
@@ -160,7 +156,7 @@ describe('Session with a removal log', () => {
 
   describe('restore', () => {
     it('returns the original responses, also to a resumed session', async () => {
-      const removalLogPath = await temporaryPath();
+      const removalLogPath = temporaryPath();
       const first = await open({ history: fullHistory(), removalLogPath });
       await first.ensureCompressionBeforeSend('p1');
       const gone = await expectRestorable(first, responsesOf(fullHistory()));
@@ -177,7 +173,7 @@ describe('Session with a removal log', () => {
     });
 
     it('returns the original of a result compressed twice', async () => {
-      const removalLogPath = await temporaryPath();
+      const removalLogPath = temporaryPath();
       const result = 'a long line of no use\n'.repeat(90);
       const history = historyOf(`h:1 a:g1 t:g1(${result}) h:2 a h:3`);
       const session = await open({ history, removalLogPath, contextLimit: 200 });
@@ -207,7 +203,7 @@ describe('Session with a removal log', () => {
           situations,
           async ({ history, strategy, share, windows, recencyPruning }) => {
             const entries = history.map(withLongResults);
-            const removalLogPath = await temporaryPath();
+            const removalLogPath = temporaryPath();
             const contextLimit = Math.ceil((20 + JSON.stringify(entries).length / 5) * share);
             const settings = {
               'compression.strategy': strategy,
@@ -251,7 +247,7 @@ describe('Session with a removal log', () => {
       let isFull = true;
       failWrites(() => isFull);
       const history = fullHistory();
-      const removalLogPath = await temporaryPath();
+      const removalLogPath = temporaryPath();
       const session = await open({ strategy, history, removalLogPath });
       for (const promptId of ['p1', 'p2']) {
         const sending = session.ensureCompressionBeforeSend(promptId);
@@ -272,15 +268,15 @@ describe('Session with a removal log', () => {
     it.each([
       [1, [0, 0, 0]],
       [3, [1, 1, 0]],
-    ])('at write %i, keeps what was done before and does no more', async (full, told) => {
+    ])('at write %i, keeps what was done before and does no more', async (full, counts) => {
       failWrites((write) => write === full);
-      const session = await open({ history: fullHistory(), removalLogPath: await temporaryPath() });
+      const session = await open({ history: fullHistory(), removalLogPath: temporaryPath() });
       const events = { pruned: vi.fn(), compressed: vi.fn(), fitted: vi.fn() };
       session.on('pruned', events.pruned);
       session.on('compressed', events.compressed);
       session.on('fitted', events.fitted);
       expect(await outcomeOf(session.ensureCompressionBeforeSend('p1'))).toBe(DISK_FULL);
-      expect(Object.values(events).map(({ mock }) => mock.calls.length)).toEqual(told);
+      expect(Object.values(events).map(({ mock }) => mock.calls.length)).toEqual(counts);
       await session.ensureCompressionBeforeSend('p2');
       await expectRestorable(session, responsesOf(fullHistory()));
     });
@@ -290,7 +286,7 @@ describe('Session with a removal log', () => {
       const history = fullHistory();
       const session = await open({
         history,
-        removalLogPath: await temporaryPath(),
+        removalLogPath: temporaryPath(),
         contextLimit: 14_000,
         settings: { 'compression.strategy': 'one-shot', 'compression.fallbackToTruncation': true },
       });
@@ -309,7 +305,7 @@ describe('Session with a removal log', () => {
       failWrites(() => true);
       const compacted = providerEntry({ kind: 'compaction', data: {}, tokens: 9 });
       const history = [...historyOf('h a:g1 t:g1 a'), compacted, ...historyOf('h:next')];
-      const session = await open({ history, removalLogPath: await temporaryPath() });
+      const session = await open({ history, removalLogPath: temporaryPath() });
       const { compressed } = await session.ensureCompressionBeforeSend('p1');
       expect(compressed).toBeNull();
       expect(session.history.getAll()).toEqual(history);
@@ -321,7 +317,7 @@ describe('Session with a removal log', () => {
       const logger = { ...SILENT_LOGGER, warn: vi.fn() };
       const session = await open({
         history: fullHistory(),
-        removalLogPath: await temporaryPath(),
+        removalLogPath: temporaryPath(),
         contextLimit: 200_000,
         density: { inclusionSyntaxes: ['delimited'] },
         logger,
@@ -352,7 +348,7 @@ describe('Session with a removal log', () => {
       failWrites(() => isFull);
       const session = await open({
         history: fullHistory(),
-        removalLogPath: await temporaryPath(),
+        removalLogPath: temporaryPath(),
         contextLimit: 30_000,
         settings: { 'compression.strategy': strategy, 'compression.threshold': 0.2 },
       });
@@ -370,7 +366,7 @@ describe('Session with a removal log', () => {
 
   describe('close', () => {
     it('releases the file, which nobody else can open before', async () => {
-      const removalLogPath = await temporaryPath();
+      const removalLogPath = temporaryPath();
       const session = await open({ removalLogPath });
       expect(existsSync(`${removalLogPath}.lock`)).toBe(true);
       expect(await outcomeOf(open({ removalLogPath }))).toBe(DISK_FULL);
@@ -382,9 +378,8 @@ describe('Session with a removal log', () => {
     });
 
     it('releases the file of a session that could not be opened', async () => {
-      const compactor = createCompactor({ offload: 'inline' });
-      onTestFinished(() => compactor.close());
-      const removalLogPath = await temporaryPath();
+      const compactor = openCompactor();
+      const removalLogPath = temporaryPath();
       const history = [humanText('done')];
       const former = await compactor.createSession({ history });
       const state = former.snapshot();
@@ -395,7 +390,7 @@ describe('Session with a removal log', () => {
     });
 
     it('waits for the open window', async () => {
-      const removalLogPath = await temporaryPath();
+      const removalLogPath = temporaryPath();
       const opened = deferred<undefined>();
       const debug = (message: string): void => {
         if (message.startsWith('compressing')) opened.resolve(undefined);
@@ -419,7 +414,7 @@ describe('the input of a strategy', () => {
   };
 
   it.each(['middle-out', 'one-shot'] as const)('has path and todos (%s)', async (strategy) => {
-    const removalLogPath = await temporaryPath();
+    const removalLogPath = temporaryPath();
     const summarizer = scriptedSummarizer(snapshot('so'));
     const session = await open({
       strategy,

@@ -21,9 +21,9 @@ import { keepLast, openNoted, openSession, strategyOf } from '../support/session
 import { runs, sightings } from '../support/scale.js';
 
 function listen(session: Session): RemovedEvent[] {
-  const told: RemovedEvent[] = [];
-  session.on('removed', (event) => told.push(event));
-  return told;
+  const events: RemovedEvent[] = [];
+  session.on('removed', (event) => events.push(event));
+  return events;
 }
 
 /** Replaces all results by a text and copies the other entries, as a custom strategy may. */
@@ -44,9 +44,9 @@ describe('Session', () => {
   describe('pruned', () => {
     it('names the file of a read that a write made stale, by its absolute path', async () => {
       const session = openNoted('h a:r1(src/../a.ts) t:r1 a:w2(/w/a.ts) t:w2 h');
-      const told = listen(session);
+      const events = listen(session);
       await session.ensureDensityOptimized();
-      expect(told).toEqual([{ step: 'pruned', paths: ['/w/a.ts'], callIds: ['r1'] }]);
+      expect(events).toEqual([{ step: 'pruned', paths: ['/w/a.ts'], callIds: ['r1'] }]);
     });
 
     it('finds the call of a result that became a placeholder while the call stays', async () => {
@@ -59,9 +59,9 @@ describe('Session', () => {
           },
         },
       );
-      const told = listen(session);
+      const events = listen(session);
       await session.ensureDensityOptimized();
-      expect(told).toEqual([
+      expect(events).toEqual([
         { step: 'pruned', paths: ['/w/z.ts', '/w/a.ts', '/w/b.ts'], callIds: ['r9', 'm1'] },
       ]);
     });
@@ -76,9 +76,9 @@ describe('Session', () => {
           },
         },
       );
-      const told = listen(session);
+      const events = listen(session);
       await session.ensureDensityOptimized();
-      expect(told).toMatchObject([{ paths: ['/w/z.ts', '/w/a.ts'], callIds: ['r9', 'm1'] }]);
+      expect(events).toMatchObject([{ paths: ['/w/z.ts', '/w/a.ts'], callIds: ['r9', 'm1'] }]);
     });
 
     it('finds the call of a result behind many other results', async () => {
@@ -93,31 +93,31 @@ describe('Session', () => {
           },
         },
       );
-      const told = listen(session);
+      const events = listen(session);
       await session.ensureDensityOptimized();
-      expect(told).toMatchObject([{ paths: ['/w/z.ts', '/w/a.ts'] }]);
+      expect(events).toMatchObject([{ paths: ['/w/z.ts', '/w/a.ts'] }]);
     });
 
     it('does not take a placeholder for a result that was read', async () => {
       const session = openNoted('h a:r1 t:r1~ h', { strategy: keepLast(1) });
-      const told = listen(session);
+      const events = listen(session);
       expect((await session.performCompression('p1')).outcome).toBe('applied');
-      expect(told).toEqual([]);
+      expect(events).toEqual([]);
     });
 
     it('names the file of a removed inclusion, even if a newer one is left', async () => {
       const session = openNoted('h:see+@a.ts(old) a h:see+@a.ts(new)+@b.ts a');
-      const told = listen(session);
+      const events = listen(session);
       await session.ensureDensityOptimized();
-      expect(told).toEqual([{ step: 'pruned', paths: ['/w/a.ts'], callIds: [] }]);
+      expect(events).toEqual([{ step: 'pruned', paths: ['/w/a.ts'], callIds: [] }]);
     });
 
     it('names no file of an entry that a compression keeps', async () => {
       const strategy = strategyOf(async ({ history }) => history.slice(1), null);
       const session = openNoted('h:see+@a.ts h:see+@b.ts h:see+@c.ts a', { strategy });
-      const told = listen(session);
+      const events = listen(session);
       await session.performCompression('p1');
-      expect(told).toEqual([{ step: 'compressed', paths: ['/w/a.ts'], callIds: [] }]);
+      expect(events).toEqual([{ step: 'compressed', paths: ['/w/a.ts'], callIds: [] }]);
     });
 
     it('names what a compression removed, and nothing that it kept', async () => {
@@ -128,9 +128,9 @@ describe('Session', () => {
           strategy,
         },
       );
-      const told = listen(session);
+      const events = listen(session);
       await session.performCompression('p1');
-      expect(told).toEqual([
+      expect(events).toEqual([
         { step: 'compressed', paths: ['/w/c.ts', '/w/a.ts'], callIds: ['r1', 's2'] },
       ]);
     });
@@ -138,9 +138,9 @@ describe('Session', () => {
     it('reports nothing for a compression that is not applied', async () => {
       const strategy = strategyOf(async ({ history }) => [...history.map(shortening), ...history]);
       const session = openNoted('h a:r1 t:r1 h', { strategy });
-      const told = listen(session);
+      const events = listen(session);
       expect((await session.performCompression('p1')).outcome).toBe('rejected');
-      expect(told).toEqual([]);
+      expect(events).toEqual([]);
     });
 
     it('reports a call once, even if the short form of its result is removed later', async () => {
@@ -155,10 +155,10 @@ describe('Session', () => {
         return step?.(history) ?? history;
       }, null);
       const session = openNoted('h h a:r1 t:r1 h:end', { strategy });
-      const told = listen(session);
+      const events = listen(session);
       for (const prompt of ['p1', 'p2', 'p3']) await session.performCompression(prompt);
       expect(session.history.length).toBe(1);
-      expect(told).toEqual([{ step: 'compressed', paths: ['/w/a.ts'], callIds: ['r1'] }]);
+      expect(events).toEqual([{ step: 'compressed', paths: ['/w/a.ts'], callIds: ['r1'] }]);
     });
 
     it('names what was summarized and dropped to fit the window', async () => {
@@ -167,9 +167,9 @@ describe('Session', () => {
         entries: historyOf('h a:r1 t:r1 h:now'),
         strategy: strategyOf(async ({ history }) => history, null),
       });
-      const told = listen(session);
+      const events = listen(session);
       await session.ensureCompressionBeforeSend('p1');
-      expect(told).toEqual([{ step: 'fitted', paths: ['/w/a.ts'], callIds: ['r1'] }]);
+      expect(events).toEqual([{ step: 'fitted', paths: ['/w/a.ts'], callIds: ['r1'] }]);
     });
 
     it('does no work without listeners', async () => {
@@ -197,7 +197,7 @@ describe('Session', () => {
           strategyOf(async ({ history }) => validTail(history, 3).map(shortening)),
         ),
       });
-      let toldOf = 0;
+      let eventCount = 0;
       await fc.assert(
         fc.asyncProperty(plans, async ({ history, cuts, recency, contextLimit, compress }) => {
           const session = openSession({
@@ -209,19 +209,19 @@ describe('Session', () => {
             },
             ...(compress !== undefined && { strategy: compress }),
           });
-          const told = listen(session);
+          const events = listen(session);
           const bounds = [0, ...cuts.sort((a, b) => a - b), history.length];
           for (const [at, end] of bounds.slice(1).entries()) {
             session.history.addAll(history.slice(bounds[at], end));
             // What does not fit is reported as well.
             await session.ensureCompressionBeforeSend('p').catch(() => undefined);
           }
-          holdTo(session.history.getRawHistory(), history, told);
-          toldOf += told.length;
+          holdTo(session.history.getRawHistory(), history, events);
+          eventCount += events.length;
         }),
         { numRuns: runs(150) },
       );
-      expect(toldOf).toBeGreaterThan(sightings(20));
+      expect(eventCount).toBeGreaterThan(sightings(20));
     });
   });
 });
@@ -233,9 +233,9 @@ const CATALOG = new Map(Object.entries(DEFAULT_TOOL_CATALOG));
 function holdTo(
   left: readonly IContent[],
   added: readonly IContent[],
-  told: readonly RemovedEvent[],
+  events: readonly RemovedEvent[],
 ): void {
-  const toldIds = told.flatMap(({ callIds }) => callIds);
+  const removedIds = events.flatMap(({ callIds }) => callIds);
   const originals = uniqueBy(responsesOf(added), ({ callId }) => callId);
   const standing = responsesOf(left);
   for (const original of originals) {
@@ -244,7 +244,7 @@ function holdTo(
     const stands = standing.some(
       (block) => block.callId === callId && isDeepStrictEqual(block.result, result),
     );
-    const times = toldIds.filter((id) => id === callId).length;
+    const times = removedIds.filter((id) => id === callId).length;
     expect(times, `${callId} is told of`).toBe(stands ? 0 : 1);
   }
   const pathsOf = new Map(
@@ -256,7 +256,7 @@ function holdTo(
     ),
   );
   const included = new Set(added.flatMap(inclusionPaths));
-  for (const { paths, callIds } of told) {
+  for (const { paths, callIds } of events) {
     expect(new Set(paths).size).toBe(paths.length);
     const read = callIds.flatMap((id) => pathsOf.get(id) ?? []).map(absolute);
     expect(paths).toEqual(expect.arrayContaining(read));
@@ -265,9 +265,9 @@ function holdTo(
     }
   }
   // An inclusion is never created again: a file without one left has been reported.
-  const toldPaths = new Set(told.flatMap(({ paths }) => paths));
+  const removedPaths = new Set(events.flatMap(({ paths }) => paths));
   const stillIncluded = new Set(left.flatMap(inclusionPaths));
-  for (const file of included) expect(toldPaths.has(file) || stillIncluded.has(file)).toBe(true);
+  for (const file of included) expect(removedPaths.has(file) || stillIncluded.has(file)).toBe(true);
 }
 
 function absolute(file: string): string {

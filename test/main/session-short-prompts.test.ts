@@ -81,7 +81,7 @@ describe('costs of short prompts', () => {
             session.history.addAll(entriesOf(call, at));
           }
         }),
-        { numRuns: runs(500, 40) },
+        { numRuns: runs(500, 15) },
       );
       expect(Math.min(cachedEdits, shortEdits)).toBeGreaterThan(0);
     },

@@ -1,8 +1,7 @@
 // How sessions shrink results: once, before they are sent, by every edit policy; and how the originals come back.
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { createCompactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
 import type { PrunedEvent } from '../../src/main/preflight/session-events.js';
 import type { Session } from '../../src/main/session.js';
@@ -21,6 +20,7 @@ import { isShrunk, sourceIdsOf } from '../../src/shared/shrink/shown-before.js';
 import { PLAYS_ALL } from '../support/scale.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 import { temporaryPath } from './removal-log/recording.js';
+import { openCompactor } from '../support/open-compactor.js';
 
 const NOISE = 'the same line of noise, again and again\n'.repeat(60);
 
@@ -35,12 +35,10 @@ async function openSession(
   options: SessionOptions = {},
   compactorOptions: CompactorOptions = {},
 ): Promise<Session> {
-  const compactor = createCompactor({
-    ...{ offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' },
+  return openCompactor({
+    workspaceRoot: '/w',
     ...compactorOptions,
-  });
-  onTestFinished(() => compactor.close());
-  return compactor.createSession(options);
+  }).createSession(options);
 }
 
 /** Adds entries and sends the history; returns the edit made then. */
@@ -89,13 +87,10 @@ describe('Session', () => {
   });
 
   it('recalls the original, byte for byte', async () => {
-    const removalLogPath = await temporaryPath();
-    const compactor = createCompactor({
-      offload: 'inline',
-      tokenizer: 'estimate',
+    const removalLogPath = temporaryPath();
+    const compactor = openCompactor({
       workspaceRoot: '/w',
     });
-    onTestFinished(() => compactor.close());
     const session = await compactor.createSession({ removalLogPath });
     await send(session, [humanText('go'), ...ran('1')]);
     expect(resultAt(session, 2)).not.toBe(NOISE);

@@ -1,8 +1,7 @@
 // How a session's settings choose its strategy, also while it runs, and what happens when a model fails.
 
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
-import { createCompactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
 import type { CompressedEvent } from '../../src/main/preflight/session-events.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
@@ -15,6 +14,7 @@ import { CompressionExecutionError } from '../../src/shared/errors.js';
 import { historyOf } from '../support/notation.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 import { outcomeOf } from '../support/session-bench.js';
+import { openCompactor } from '../support/open-compactor.js';
 
 const LONG = 'lorem ipsum '.repeat(40);
 
@@ -26,15 +26,12 @@ function turns(count: number): IContent[] {
 }
 
 async function open(options: CompactorOptions = {}, history = turns(8)): Promise<Session> {
-  const compactor = createCompactor({
+  const compactor = openCompactor({
     preset: 'specification',
-    offload: 'inline',
-    tokenizer: 'estimate',
     workspaceRoot: '/w',
     contextLimit: 10_000,
     ...options,
   });
-  onTestFinished(() => compactor.close());
   const session = await compactor.createSession({ history });
   await session.history.waitForTokenUpdates();
   return session;
@@ -92,8 +89,7 @@ describe('compression.strategy', () => {
   });
 
   it('applies to one session', async () => {
-    const compactor = createCompactor({ offload: 'inline', settings: dueBy('high-density') });
-    onTestFinished(() => compactor.close());
+    const compactor = openCompactor({ settings: dueBy('high-density') });
     const one = await compactor.createSession({ history: turns(30) });
     const other = await compactor.createSession({ history: turns(30) });
     one.settings.set('compression.strategy', 'top-down-truncation');
@@ -166,8 +162,8 @@ describe('compression.fallbackToTruncation', () => {
         settings: dueBy(strategy, settings),
         logger: { debug: vi.fn(), warn, error: vi.fn() },
       });
-      const told = vi.fn();
-      session.on('compressed', told);
+      const onCompressed = vi.fn();
+      session.on('compressed', onCompressed);
       const compressed = await compressionOf(session);
       expect(compressed).toMatchObject({
         strategy: 'top-down-truncation',
@@ -176,7 +172,7 @@ describe('compression.fallbackToTruncation', () => {
         fallbackFrom: { strategy, error: { code: 'SUMMARIZER_FAILED' } },
       });
       expect(compressed?.fallbackFrom?.error).toBeInstanceOf(CompressionExecutionError);
-      expect(told).toHaveBeenCalledExactlyOnceWith(compressed);
+      expect(onCompressed).toHaveBeenCalledExactlyOnceWith(compressed);
       expect(warn).toHaveBeenCalledOnce();
       expect(session.history.getAll().at(-1)).toEqual(turns(8).at(-1));
     },

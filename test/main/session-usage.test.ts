@@ -340,7 +340,7 @@ describe('Session', () => {
       [100, 1_600, 'the 1600 tokens that the request holds besides the history', 3_200],
     ])(
       "names the largest part in the model's tokens: overhead %i, pending %i",
-      async (overheadTokens, pending, told, needed) => {
+      async (overheadTokens, pending, largest, needed) => {
         const session = openSession({
           contextLimit: 1_550,
           entries: entries(1),
@@ -349,7 +349,7 @@ describe('Session', () => {
           gauge: { calibration: calibrationOf(1.5), overheadTokens },
         });
         const sending = session.ensureCompressionBeforeSend('p1', pending);
-        await expect(sending).rejects.toThrow(`The largest part is ${told}: `);
+        await expect(sending).rejects.toThrow(`The largest part is ${largest}: `);
         await expect(sending).rejects.toThrow(
           `needs ${needed} tokens, the context window has 1550,`,
         );

@@ -160,9 +160,9 @@ async function expectPromisesKept(
   const session = await open(situation);
   const { history } = session;
   const starts = vi.spyOn(history, 'startCompression');
-  let told = 0;
-  session.on('compressed', () => (told += 1));
-  session.on('compressionFailed', () => (told += 1));
+  let events = 0;
+  session.on('compressed', () => (events += 1));
+  session.on('compressionFailed', () => (events += 1));
   const outcome = await run(session).catch((error: unknown) => error);
 
   const left = history.getAll();
@@ -170,7 +170,7 @@ async function expectPromisesKept(
   expect(history.isCompressing).toBe(false);
   expect(history.getTotalTokens()).toBe(sumOf(left));
   expect(starts.mock.calls.length).toBeLessThanOrEqual(1);
-  expect(told).toBeLessThanOrEqual(1);
+  expect(events).toBeLessThanOrEqual(1);
   if (outcome instanceof ContextWindowExceededError) {
     expectCulprit(outcome, left, situation);
   } else {
@@ -276,18 +276,24 @@ describe('Session', () => {
       ['h a:r1,r2', 255, 10, 'tool calls have no response yet (entry 1, 200 tokens)', 260],
       ['h a:r1,r2 t:r1', 260, 0, 'tool calls have no response yet (entry 1, 200 tokens)', 270],
       ['h a:r1 t:r1?', 400, 0, 'tool calls without a response (entry 2, 300 tokens)', 550],
-    ])('of %j in %i tokens with %i pending %s', async (notation, limit, pending, told, needed) => {
-      const session = openSession({
-        entries: historyOf(notation),
-        countEntries: (contents) => Promise.resolve(contents.map(weigh)),
-        contextLimit: limit,
-        strategy: strategyOf(async ({ history }) => history, null),
-      });
-      const sending = session.ensureCompressionBeforeSend('p1', pending);
-      await expect(sending).rejects.toThrow(told);
-      await expect(sending).rejects.toMatchObject({ projectedTokens: needed, contextLimit: limit });
-      expect(session.history.getAll()).toEqual(historyOf(notation));
-    });
+    ])(
+      'of %j in %i tokens with %i pending %s',
+      async (notation, limit, pending, message, needed) => {
+        const session = openSession({
+          entries: historyOf(notation),
+          countEntries: (contents) => Promise.resolve(contents.map(weigh)),
+          contextLimit: limit,
+          strategy: strategyOf(async ({ history }) => history, null),
+        });
+        const sending = session.ensureCompressionBeforeSend('p1', pending);
+        await expect(sending).rejects.toThrow(message);
+        await expect(sending).rejects.toMatchObject({
+          projectedTokens: needed,
+          contextLimit: limit,
+        });
+        expect(session.history.getAll()).toEqual(historyOf(notation));
+      },
+    );
   });
 
   describe('over 200 windows', () => {

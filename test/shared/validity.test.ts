@@ -244,10 +244,10 @@ describe('findViolations', () => {
 
   it('takes linear time', () => {
     const turn = historyOf('h:again a:*s1,r1,r1 t:r1,r1');
-    const history = Array.from({ length: 20_000 }, () => turn).flat();
+    const history = Array.from({ length: 7_000 }, () => turn).flat();
     const started = process.cpuUsage();
     expect(breaches(history, history)).toBe('');
-    expect(breaches(history.slice(30_000), history)).toBe('');
-    expect(busyMs(started)).toBeLessThan(8_000);
+    expect(breaches(history.slice(10_000), history)).toBe('');
+    expect(busyMs(started)).toBeLessThan(2_800);
   });
 });

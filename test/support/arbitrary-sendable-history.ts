@@ -61,8 +61,8 @@ function withAnswers(history: readonly IContent[], hasOwnIds: boolean): IContent
   });
   const open = [...waiting.values()].flat();
   const answers = open.map(({ id, name }) => toolResponse(id, name, 'done'));
-  const told = named.filter(({ speaker, blocks }) => speaker !== 'tool' || blocks.length > 0);
-  return answers.length === 0 ? told : [...told, toolContent(answers)];
+  const entries = named.filter(({ speaker, blocks }) => speaker !== 'tool' || blocks.length > 0);
+  return answers.length === 0 ? entries : [...entries, toolContent(answers)];
 }
 
 function withObjectArguments(call: ToolCallBlock): ToolCallBlock {

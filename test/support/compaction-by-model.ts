@@ -1,7 +1,6 @@
 // Shared tests of compaction by a model of OpenAI's Responses API, as the provider sees it. Each SDK only supplies how to
 // continue a conversation.
 
-import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { CompressedEvent } from '../../src/main/preflight/session-events.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
@@ -9,9 +8,10 @@ import type { Session } from '../../src/main/session.js';
 import type { StateStore } from '../../src/main/state/state-store.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
 import type { AdapterOptions } from '../../src/adapters/request/adapter-options.js';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { startCompactingProvider } from './compacting-provider.js';
 import type { CompactingProvider, SeenRequest } from './compacting-provider.js';
+import { openCompactor } from './open-compactor.js';
 
 /** A turn, which each SDK turns into its own messages. */
 export interface Turn {
@@ -62,14 +62,11 @@ export function openCompaction(
 ) {
   const sessions: Session[] = [];
   const warnings: string[] = [];
-  const compactor = createCompactor({
+  const compactor = openCompactor({
     ...(store && { store }),
-    offload: 'inline',
-    tokenizer: 'estimate',
     contextLimit: 8_000,
     settings: { 'compression.strategy': 'provider', 'compression.ahead': 1, ...settings },
   });
-  onTestFinished(() => compactor.close());
   const options: AdapterOptions = {
     onError: 'throw',
     onSession: (session) => {

@@ -34,7 +34,7 @@ import {
   withReferencedFiles,
 } from '../support/resident-session.js';
 import type { Delivery, SessionCommand } from '../support/resident-session.js';
-import { runs, sightings } from '../support/scale.js';
+import { length, runs, sightings } from '../support/scale.js';
 import { arrangeTokens } from '../../bench/support/arrange-tokens.js';
 
 const { count: countO200k } = new BytePairCounter(arrangeTokens(tokens));
@@ -98,25 +98,25 @@ function losesText(plan: DensityPlan, { blocks }: IContent, index: number): bool
 
 /** Whether a call is removed from an entry in which it shares reasoning with other calls, and with nothing else. */
 function sharesReasoning(plan: DensityPlan, { blocks }: IContent, index: number): boolean {
-  const told = blocks
+  const placed = blocks
     .map((block, at) => ({ block, isDropped: hasRow(plan, [drop, companion], index, at) }))
     .filter(({ block }) => block.type === 'thinking' || hasSubstance(block));
-  return told.some(({ isDropped }, at) => {
+  return placed.some(({ isDropped }, at) => {
     const isReasoning = (place: { readonly block: ContentBlock }): boolean =>
       place.block.type === 'thinking';
-    const first = told.slice(0, at).findLastIndex(isReasoning) + 1;
-    const end = told.findIndex((place, behind) => behind > at && isReasoning(place));
-    const group = told.slice(first, end === -1 ? told.length : end);
+    const first = placed.slice(0, at).findLastIndex(isReasoning) + 1;
+    const end = placed.findIndex((place, behind) => behind > at && isReasoning(place));
+    const group = placed.slice(first, end === -1 ? placed.length : end);
     const isOfCalls = group.every(({ block }) => block.type === 'tool_call');
-    return isDropped && first > 0 && isOfCalls && group.length > 1 && !isAll(group, told);
+    return isDropped && first > 0 && isOfCalls && group.length > 1 && !isAll(group, placed);
   });
 }
 
 function isAll(
   group: readonly unknown[],
-  told: readonly { readonly block: ContentBlock }[],
+  placed: readonly { readonly block: ContentBlock }[],
 ): boolean {
-  return group.length === told.filter(({ block }) => hasSubstance(block)).length;
+  return group.length === placed.filter(({ block }) => hasSubstance(block)).length;
 }
 
 /** Whether a block of the entry is removed with one of its calls. */
@@ -293,6 +293,8 @@ async function play(
 
 interface Sizes {
   readonly cases: number;
+  /** Of those, how many a quick run plays at least. @default 20 */
+  readonly least?: number;
   readonly sessionsPerRun: number;
   readonly maxCommands: number;
   readonly maxPortion: number;
@@ -301,7 +303,7 @@ interface Sizes {
 function holds(
   histories: fc.Arbitrary<IContent[]>,
   countText: CountText | undefined,
-  { cases, sessionsPerRun, maxCommands, maxPortion }: Sizes,
+  { cases, least, sessionsPerRun, maxCommands, maxPortion }: Sizes,
 ): Promise<void> {
   const played = fc.record({
     commands: arbitraryCommands(maxCommands, maxPortion),
@@ -319,11 +321,11 @@ function holds(
         for (const one of all) await play(supply, one, made, countText);
       },
     ),
-    { numRuns: runs(cases) },
+    { numRuns: runs(cases, least) },
   );
 }
 
-const SMALL = { sessionsPerRun: 8, maxCommands: 14, maxPortion: 12 };
+const SMALL = { sessionsPerRun: length(8, 4), maxCommands: 14, maxPortion: 12 };
 
 describe('ResidentHistory', () => {
   it('plans and counts the same as the whole history, after every delta', async () => {
@@ -335,7 +337,7 @@ describe('ResidentHistory', () => {
   });
 
   it('does the same when more is added at once than fits a message', async () => {
-    const sizes = { sessionsPerRun: 1, maxCommands: 8, maxPortion: 700, cases: 60 };
+    const sizes = { sessionsPerRun: 1, maxCommands: 8, maxPortion: 700, cases: 60, least: 3 };
     await holds(arbitraryHistory(), countThirds, sizes);
     expect(seen.continued).toBeGreaterThan(0);
   });
@@ -415,7 +417,7 @@ describe('ResidentHistory', () => {
       receive(2, before!, [edit, stage(copies)]);
       return copies.flatMap((entry) => [entry, ...entry.blocks].map((held) => new WeakRef(held)));
     })();
-    await collectGarbage();
+    await collectGarbage(1);
     expect(arrived.filter((held) => held.deref() !== undefined)).toEqual([]);
     receive(3, after!, [stage(edits.slice(-1))]);
     const plan = planWithTexts(history, { ...DEFAULT_DENSITY_CONFIG, ...RESIDENT_AGENT }).plan;

@@ -8,8 +8,9 @@ import type { AdapterOptions } from '../../../src/ai-sdk.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
-import { chatModel, claude, mapTools, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
+import { chatModel, claude, mapTools, SDK_VERSIONS } from './sdk-versions.js';
 import type { Sdk } from './sdk-versions.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const SCRIPT = [
   { toolCalls: [{ name: 'read_file', input: { file_path: 'a.ts' } }] },

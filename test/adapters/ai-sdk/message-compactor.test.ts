@@ -4,7 +4,7 @@ import { convertToModelMessages } from 'ai';
 import type { DynamicToolUIPart, ModelMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { messageCompactor } from '../../../src/adapters/ai-sdk/message-compactor.js';
-import { openCompactor } from './sdk-versions.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 function use(id: string, toolName: string, input: unknown, value: string): ModelMessage[] {
   const call = { type: 'tool-call', toolCallId: id, toolName, input } as const;

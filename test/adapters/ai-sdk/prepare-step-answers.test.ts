@@ -10,8 +10,9 @@ import type {
   ScriptedProviderOptions,
   ScriptedStep,
 } from '../../../examples/support/scripted-provider.js';
-import { chatModel, claude, mapTools, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
+import { chatModel, claude, mapTools, SDK_VERSIONS } from './sdk-versions.js';
 import type { Sdk } from './sdk-versions.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const read = (path: string): ScriptedStep => {
   return { toolCalls: [{ name: 'read_file', input: { file_path: path } }] };

@@ -9,8 +9,9 @@ import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { Session } from '../../../src/main/session.js';
 import type { ScriptedStep } from '../../../examples/support/scripted-provider.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
-import { chatModel, claude, mapTools, openCompactor, SDK_VERSIONS, seven } from './sdk-versions.js';
+import { chatModel, claude, mapTools, SDK_VERSIONS, seven } from './sdk-versions.js';
 import type { Sdk } from './sdk-versions.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const READ: ScriptedStep = {
   reasoning: 'I look at it first.',

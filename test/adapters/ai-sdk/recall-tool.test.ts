@@ -9,8 +9,9 @@ import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/sha
 import { CtxfoldError } from '../../../src/shared/errors.js';
 import { temporaryPath } from '../../main/removal-log/recording.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
-import { chatModel, mapTools, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
+import { chatModel, mapTools, SDK_VERSIONS } from './sdk-versions.js';
 import type { Sdk } from './sdk-versions.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const SETTINGS = {
   'compression.density.recencyPruning': true,
@@ -29,7 +30,7 @@ describe.each(SDK_VERSIONS)('recallTool in %s', (_, loaded) => {
     const sdk = loaded as Sdk;
     const conversation = {
       conversationId: '../of one/user',
-      removalLogDirectory: await temporaryPath('transcripts'),
+      removalLogDirectory: temporaryPath('transcripts'),
     };
     const compactor = openCompactor({ settings: SETTINGS });
     const files = new Map([['a.ts', 'first \ud800\u0000\nsecond\n'.repeat(30)]]);
@@ -133,7 +134,7 @@ describe('recallTool', () => {
 
   it('recalls results of one conversation, or of all if configured', async () => {
     const compactor = openCompactor({ settings: SETTINGS });
-    const removalLogDirectory = await temporaryPath('transcripts');
+    const removalLogDirectory = temporaryPath('transcripts');
     for (const user of ['ann', 'bob']) {
       const compact = messageCompactor(compactor, { edits: 'every-turn', removalLogDirectory });
       const step = (id: string, value: string) =>
@@ -171,7 +172,7 @@ describe('recallTool', () => {
   it('can be made for a session', async () => {
     const session = await openCompactor({ settings: SETTINGS }).createSession({
       edits: 'every-turn',
-      removalLogDirectory: await temporaryPath('transcripts'),
+      removalLogDirectory: temporaryPath('transcripts'),
       history: [
         ...[1, 2].flatMap((id) => [
           aiContent([toolCall(`c${id}`, 'look', {})]),

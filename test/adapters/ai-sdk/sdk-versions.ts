@@ -2,10 +2,6 @@
 // the adapter, each in its own way, is for `accepted-types.test.ts` to show.
 
 import * as six from 'ai';
-import { onTestFinished } from 'vitest';
-import { createCompactor } from '../../../src/main/compactor.js';
-import type { Compactor } from '../../../src/main/compactor.js';
-import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { ScriptedProvider } from '../../../examples/support/scripted-provider.js';
@@ -43,13 +39,6 @@ export function chatModel({ url }: ScriptedProvider) {
 /** A model that is served in Anthropic's way. */
 export function claude({ url }: ScriptedProvider) {
   return createAnthropic({ baseURL: `${url}/v1`, apiKey: 'none' })('claude-scripted');
-}
-
-/** Makes a compactor that ends with the test and runs on this thread. */
-export function openCompactor(options: CompactorOptions = {}): Compactor {
-  const compactor = createCompactor({ workspaceRoot: '/work', offload: 'inline', ...options });
-  onTestFinished(() => compactor.close());
-  return compactor;
 }
 
 /** File tools over a map. */

@@ -9,8 +9,9 @@ import { compactionMiddleware, messageCompactor, prepareStep } from '../../../sr
 import type { Session } from '../../../src/main/session.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
-import { chatModel, claude, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
+import { chatModel, claude, SDK_VERSIONS } from './sdk-versions.js';
 import type { Sdk } from './sdk-versions.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const SCRIPT = [
   {

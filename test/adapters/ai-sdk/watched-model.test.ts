@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { compactionMiddleware } from '../../../src/adapters/ai-sdk/compaction-middleware.js';
 import { watchedModel } from '../../../src/adapters/ai-sdk/watched-model.js';
-import { openCompactor } from './sdk-versions.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const TOO_LONG = new Error('prompt is too long: 208310 tokens > 200000 maximum');
 const CALL = { prompt: [{ role: 'user' as const, content: [{ type: 'text', text: 'Go.' }] }] };

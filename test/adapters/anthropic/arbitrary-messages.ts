@@ -4,7 +4,7 @@
 import * as fc from 'fast-check';
 import type { MessageParam, ToolResultBlockParam } from '@anthropic-ai/sdk/resources/messages';
 
-import { deepFreeze } from './deep-freeze.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 
 type Parts = Exclude<MessageParam['content'], string | undefined>;
 type Part = Parts[number];

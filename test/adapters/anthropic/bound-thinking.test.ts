@@ -10,7 +10,7 @@ import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
-import { pairs } from '../../support/scale.js';
+import { length, pairs } from '../../support/scale.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import { cutsOpenTurn, partsOfMessages, ReasoningSeals } from '../../support/thinking-provider.js';
 
@@ -18,7 +18,7 @@ type Message = Anthropic.MessageParam;
 type Parts = ReturnType<typeof partsOfMessages>;
 
 const LONG = 'lorem ipsum dolor '.repeat(60);
-const TURNS = 20;
+const TURNS = length(20, 12);
 
 interface Played {
   /** Requests with thinking that is bound to another prefix. */

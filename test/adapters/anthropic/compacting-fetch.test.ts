@@ -14,9 +14,8 @@ import { openCompaction } from '../../support/compaction-by-model.js';
 const LONG = 'lorem ipsum dolor '.repeat(150);
 
 /** Plays turns of an agent with thinking and a call each. */
-async function play(turns: number, refusals: readonly (readonly [number, object])[] = []) {
+async function play(turns: number) {
   const provider = await startCompactingProvider();
-  provider.refusals.push(...(refusals as typeof provider.refusals));
   const { compactor, options, events } = openCompaction({ 'compression.preserveThreshold': 0.5 });
   const fetch = compactingFetch(compactor, options);
   const anthropic = createAnthropic({ baseURL: `${provider.baseURL}/v1`, apiKey: 'key', fetch });
@@ -97,15 +96,6 @@ describe('compactingFetch', () => {
     );
     expect(kept.length).toBeGreaterThan(0);
     for (const message of kept) expect(JSON.stringify(message)).toContain('"thinking"');
-  });
-
-  it('falls back to another strategy if Anthropic refuses, and says so', async () => {
-    const { provider, events } = await play(9, [[529, { type: 'error', error: { type: 'overloaded_error', message: 'x' } }]]); // prettier-ignore
-    expect(events[0]).toMatchObject({
-      strategy: 'high-density',
-      fallbackFrom: { strategy: 'provider' },
-    });
-    expect(provider.requests.filter(({ status }) => status !== 200)).toHaveLength(1);
   });
 
   it.each([

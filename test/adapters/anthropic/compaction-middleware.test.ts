@@ -19,7 +19,8 @@ import type { Session } from '../../../src/main/session.js';
 import { findBreaches } from '../../support/find-breaches.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { ask, longText, say, staleRead } from './conversations.js';
-import { deepFreeze } from './deep-freeze.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 /** One per test: to a compactor, conversations that begin alike are the same one. */
 let compactor: Compactor;
@@ -125,21 +126,6 @@ describe('compactionMiddleware', () => {
     expect(compacted?.headers['content-length']).toBe(
       String(Buffer.byteLength(JSON.stringify(compacted?.body))),
     );
-  });
-
-  it('recognizes a conversation that continues', async () => {
-    const provider = await startStrictProvider([ANSWER, ANSWER]);
-    const sessions: Session[] = [];
-    const client = clientOf(provider, { onSession: (session) => sessions.push(session) });
-    const messages = staleRead();
-
-    const { content } = await client.messages.create({ ...REQUEST, messages });
-    messages.push({ role: 'assistant', content }, ask('And now?'));
-    await client.messages.create({ ...REQUEST, messages });
-
-    expect(sessions).toHaveLength(1);
-    const [first, second] = provider.requests.map(sentMessages);
-    expect(second).toEqual([...first!, ...messages.slice(-2)]);
   });
 
   it('tries again with the same body, in the same session', async () => {
@@ -271,14 +257,6 @@ describe('compactionMiddleware', () => {
       expect(sent?.status).toBe(200);
     });
 
-    it('edits nothing in front of it with `forbid-edits`', async () => {
-      const provider = await startBindingProvider(SCRIPT);
-
-      await runLoop(clientOf(provider, { reasoning: 'forbid-edits' }));
-
-      expect(sentMessages(provider.requests.at(-1)!)).toHaveLength(7);
-    });
-
     it('keeps it if thinking has a budget', async () => {
       const provider = await startStrictProvider(SCRIPT);
 
@@ -391,14 +369,12 @@ describe('compactionMiddleware', () => {
       controller.abort();
       return new Promise<never>(() => {});
     });
-    const endless = createCompactor({
+    const endless = openCompactor({
       preset: 'specification',
-      offload: 'inline',
       contextLimit: 4_000,
       settings: { 'compression.strategy': 'one-shot', 'compression.threshold': 0.1 },
       summarizer: { contextLimit: 100_000, generate },
     });
-    onTestFinished(() => endless.close());
     const client = new Anthropic({
       apiKey: 'none',
       baseURL: provider.url,

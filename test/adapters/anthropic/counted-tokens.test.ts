@@ -2,18 +2,17 @@
 
 import Anthropic from '@anthropic-ai/sdk';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
-import { createCompactor } from '../../../src/main/compactor.js';
 import { staleRead } from './conversations.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 /** Has messages counted by an endpoint that first refuses some requests; returns the bodies that it receives. */
 async function counted(
   messages: readonly MessageParam[],
   refusals: number,
 ): Promise<readonly { readonly messages: readonly MessageParam[] }[]> {
-  const compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
-  onTestFinished(() => compactor.close());
+  const compactor = openCompactor({ workspaceRoot: '/work' });
   const seen: { messages: MessageParam[] }[] = [];
   const error = { message: 'The block is bound to a different conversation.' };
   const client = new Anthropic({

@@ -14,7 +14,7 @@ import { findRequestViolations } from '../../../src/shared/providers/validate.js
 import { readAnthropicRequest } from '../../support/requests/anthropic.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
 import { ask, say, staleRead } from './conversations.js';
-import { deepFreeze } from './deep-freeze.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 import { runs } from '../../support/scale.js';
 import { readAll } from '../../support/read-all.js';
 

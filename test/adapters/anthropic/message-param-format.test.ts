@@ -9,7 +9,7 @@ import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/format/mess
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
-import { deepFreeze } from './deep-freeze.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 import { readAll } from '../../support/read-all.js';
 
 const format = MESSAGE_PARAM_FORMAT;
@@ -416,32 +416,6 @@ describe('MESSAGE_PARAM_FORMAT', () => {
         content: 'One.\n\nTwo.',
       });
     });
-  });
-
-  it('reads each part of each message as exactly one block', () => {
-    fc.assert(
-      fc.property(arbitraryMessages, (messages) => {
-        const { entries } = readAll(format.createReader(), messages, 3);
-        const origins = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join()));
-        const parts = messages.flatMap(({ content }, at) =>
-          typeof content === 'string'
-            ? [`${at + 3},0`]
-            : content.map((_, part) => `${at + 3},${part}`),
-        );
-        expect(origins.toSorted()).toEqual(parts.toSorted());
-      }),
-    );
-  });
-
-  it('reads messages one by one as it reads them all at once', () => {
-    fc.assert(
-      fc.property(arbitraryMessages, (messages) => {
-        const reader = format.createReader();
-        const single = messages.map((message, at) => readAll(reader, [message], at));
-        const whole = readAll(format.createReader(), messages, 0);
-        expect(single.flatMap(({ entries }) => entries)).toEqual(whole.entries);
-      }),
-    );
   });
 
   it('keeps unedited parts as they are, and results first', () => {

@@ -2,14 +2,14 @@
 
 import Anthropic from '@anthropic-ai/sdk';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
-import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
 import { startCompactingProvider } from '../../support/compacting-provider.js';
 import type { CompactingProvider } from '../../support/compacting-provider.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const LONG = 'lorem ipsum dolor '.repeat(60);
 
@@ -28,13 +28,10 @@ async function startAgent(
   contextLimit = 6_000,
 ): Promise<Agent> {
   const provider = await startCompactingProvider();
-  const compactor = createCompactor({
-    offload: 'inline',
-    tokenizer: 'estimate',
+  const compactor = openCompactor({
     contextLimit,
     settings: { 'compression.strategy': 'provider', 'compression.ahead': 1, ...settings },
   });
-  onTestFinished(() => compactor.close());
   const events: CompressedEvent[] = [];
   const failures: Error[] = [];
   const client = new Anthropic({

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
+import { length } from '../../support/scale.js';
 import { partsOfMessages, ReasoningSeals } from '../../support/thinking-provider.js';
 
 type Message = Anthropic.Beta.BetaMessageParam;
@@ -14,7 +15,7 @@ type Part = Readonly<Record<string, unknown>> & { readonly type: string };
 
 const LONG = 'lorem ipsum dolor '.repeat(40);
 const THOUGHT = { type: 'thinking', thinking: LONG };
-const TURNS = 14;
+const TURNS = length(14, 10);
 const LIMIT = 6_000;
 
 const call = (id: string, program?: string): Part => {

@@ -1,12 +1,12 @@
 // A conversation that branches in another process reuses the edits and summaries from before the branch.
 
 import type { ChatCompletionMessageParam as ChatMessage } from 'openai/resources/chat/completions';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { chatCompactor } from '../../../src/openai.js';
-import { createCompactor } from '../../../src/main/compactor.js';
 import type { StateStore } from '../../../src/main/state/state-store.js';
 import { memoryStore } from '../../../src/state.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const LONG = 'lorem ipsum dolor '.repeat(60);
 
@@ -24,11 +24,10 @@ async function serve(
   from: number,
 ): Promise<{ sent: ChatMessage[]; summaries: number }> {
   const summarizer = scriptedSummarizer(() => snapshot('what was said'));
-  const compactor = createCompactor({
-    ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 2_400, store, summarizer },
+  const compactor = openCompactor({
+    ...{ contextLimit: 2_400, store, summarizer },
     settings: { 'compression.strategy': 'middle-out', 'compression.ahead': 1 },
   });
-  onTestFinished(() => compactor.close());
   const compact = chatCompactor(compactor, { onError: 'throw' });
   let sent: ChatMessage[] = [];
   for (let length = from; length <= messages.length; length += 2) {

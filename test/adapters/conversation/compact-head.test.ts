@@ -1,10 +1,10 @@
 // A host's own function for compaction by the provider may return anything. Only valid items get into a request.
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { messageCompactor } from '../../../src/adapters/anthropic/message-compactor.js';
-import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const LONG = 'lorem ipsum dolor '.repeat(100);
 const DATA = { type: 'compaction', content: 'What was.' };
@@ -13,13 +13,10 @@ const itemsOf = (...items: readonly unknown[]): unknown => ({ items, keepsReason
 
 /** Plays turns until a compression, and returns its event and the messages sent then. */
 async function playWith(answer: unknown) {
-  const compactor = createCompactor({
-    offload: 'inline',
-    tokenizer: 'estimate',
+  const compactor = openCompactor({
     contextLimit: 6_000,
     settings: { 'compression.strategy': 'provider', 'compression.ahead': 1 },
   });
-  onTestFinished(() => compactor.close());
   const events: CompressedEvent[] = [];
   const compact = messageCompactor(compactor, {
     onError: 'throw',

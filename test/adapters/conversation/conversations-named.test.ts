@@ -1,15 +1,14 @@
 // A server with thousands of conversations only looks at the requested one.
 
-import { expect, it, onTestFinished } from 'vitest';
-import { createCompactor } from '../../../src/main/compactor.js';
+import { expect, it } from 'vitest';
 import { ownConversations } from '../../support/own-conversations.js';
 import { assistant, PLAIN_MESSAGE_FORMAT, user } from '../../support/plain-message-format.js';
 import { stepsOfMaps } from '../../support/steps-of-maps.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 /** Number of map entries that a call of the most recent conversation visits among `count` conversations. */
 async function stepsAmong(count: number): Promise<number> {
-  const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
-  onTestFinished(() => compactor.close());
+  const compactor = openCompactor();
   const { compact } = ownConversations(compactor, PLAIN_MESSAGE_FORMAT, {
     maxConversations: 1_000,
   });

@@ -18,7 +18,7 @@ import {
 } from '../../support/plain-message-format.js';
 import type { PlainMessage, PlainPart } from '../../support/plain-message-format.js';
 import { runs } from '../../support/scale.js';
-import { readAll } from '../../support/read-all.js';
+import { readAll, readInto } from '../../support/read-all.js';
 
 type Edits = ReadonlyMap<number, readonly ContentBlock[] | null>;
 
@@ -32,8 +32,7 @@ class ViewedHistory {
   }
 
   give(messages: readonly PlainMessage[]): void {
-    const { entries, commitInSlices } = runSlices(this.view.readInSlices(messages));
-    runSlices(commitInSlices());
+    const entries = readInto(this.view, messages);
     this.history.push(...entries);
   }
 
@@ -104,10 +103,9 @@ describe('MessageView', () => {
         fc.array(become, { minLength: 1, maxLength: 30 }),
         fc.nat(40),
         (messages, fates, turned) => {
-          const views = [0, 1].map(() => new MessageView(MESSAGE_PARAM_FORMAT as never));
+          const views = [0, 1].map(() => new MessageView<object>(MESSAGE_PARAM_FORMAT as never));
           const standing = views.map((view, which) => {
-            const { entries, commitInSlices } = runSlices(view.readInSlices(messages as never));
-            runSlices(commitInSlices());
+            const entries = readInto(view, messages as never);
             const history = entries.flatMap((entry, at) =>
               fateOf(entry, fates[at % fates.length]!),
             );
@@ -369,8 +367,7 @@ it('does not restore a moved mark when a caller continues from the returned mess
     { role: 'assistant', content: [use] },
     { role: 'user', content: [{ ...result('long'), cache_control: { type: 'ephemeral' } }] },
   ];
-  const { entries, commitInSlices } = runSlices(view.readInSlices(given));
-  runSlices(commitInSlices());
+  const entries = readInto(view, given);
   const [before] = entries.slice(-1);
   const [block] = before!.blocks;
   const short = { ...before!, blocks: [{ ...block!, result: 'short' } as ContentBlock] };

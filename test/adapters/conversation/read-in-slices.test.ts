@@ -27,7 +27,7 @@ import {
   user,
 } from '../../support/plain-message-format.js';
 import { runs } from '../../support/scale.js';
-import { readAll } from '../../support/read-all.js';
+import { readAll, readInto } from '../../support/read-all.js';
 
 const FORMATS = new Map([
   ['ai-sdk', MODEL_MESSAGE_FORMAT],
@@ -146,8 +146,7 @@ describe('MessageView', () => {
   it('reads a long list, and follows edits all over it, with turns of the event loop in between', async () => {
     const view = new MessageView(PLAIN_MESSAGE_FORMAT);
     const atOnce = new MessageView(PLAIN_MESSAGE_FORMAT);
-    const { entries, commitInSlices } = runSlices(atOnce.readInSlices(talk));
-    runSlices(commitInSlices());
+    const entries = readInto(atOnce, talk);
     let taken: readonly IContent[] = [];
     const readTurns = await turnsDuring(async () => {
       const reading = await inTurns(view.readInSlices(talk));

@@ -13,8 +13,9 @@ import { memoryStore } from '../../../src/main/state/memory-store.js';
 import { providerEntry } from '../../../src/main/strategies/provider-compaction.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { runSlices } from '../../../src/shared/slices.js';
-import { deepFreeze } from '../anthropic/deep-freeze.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 import { runs } from '../../support/scale.js';
+import { readInto } from '../../support/read-all.js';
 
 const documentOf = (title: string): object => ({
   type: 'document',
@@ -130,8 +131,7 @@ describe('MessageView', () => {
     history: readonly IContent[];
   } {
     const view: MessageView<MessageParam> = new MessageView<never>(MESSAGE_PARAM_FORMAT as never);
-    const { entries, commitInSlices } = runSlices(view.readInSlices(messages));
-    runSlices(commitInSlices());
+    const entries = readInto(view, messages);
     return { view, history: entries };
   }
 
@@ -143,7 +143,7 @@ describe('MessageView', () => {
     expect(behind).toEqual(assistant(text('More.')));
 
     const later = assistant(text('Nothing else.', ofDocument(0, 'a')));
-    runSlices(runSlices(view.readInSlices([later])).commitInSlices());
+    readInto(view, [later]);
     expect(view.current.at(-1)).toEqual(assistant(text('Nothing else.')));
 
     // A caller that rebuilds its messages gets its own objects, without citations.
@@ -191,8 +191,7 @@ describe('MessageView', () => {
       new AIMessage({ content: [text('Much.', ofDocument(0, 'a'))] as never }),
     ];
     const view = new MessageView(baseMessageFormat);
-    const { entries, commitInSlices } = runSlices(view.readInSlices(messages));
-    runSlices(commitInSlices());
+    const entries = readInto(view, messages);
 
     runSlices(view.followInSlices(entries.slice(1)));
 

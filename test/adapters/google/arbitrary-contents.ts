@@ -4,7 +4,7 @@
 import type { Content, Part } from '@google/genai';
 import fc from 'fast-check';
 
-import { deepFreeze } from '../anthropic/deep-freeze.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 
 const sentence = fc.stringMatching(/^[a-z]{1,8}( [a-z]{1,8}){0,6}$/);
 

@@ -9,11 +9,10 @@ import type { PartEdits, PlacedBlock } from '../../../src/adapters/format/messag
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
 import { explainDensity } from '../../../src/shared/density/explain/explain-density.js';
 import { optimize } from '../../../src/shared/density/plan/optimize.js';
-import { assertIngestible } from '../../../src/shared/ingestion.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findViolations } from '../../../src/shared/validity.js';
-import { deepFreeze } from '../anthropic/deep-freeze.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 import { arbitraryContents, responsePart } from './arbitrary-contents.js';
 import { readAll } from '../../support/read-all.js';
 
@@ -469,39 +468,12 @@ describe('contentFormat', () => {
     );
   });
 
-  it('reads each part as exactly one block of plain data', () => {
-    fc.assert(
-      fc.property(arbitraryContents, (contents) => {
-        const { entries } = readAll(contentFormat.createReader(), contents, 0);
-        const origins = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join()));
-        const parts = contents.flatMap(({ parts = [] }, at) =>
-          parts.map((_, part) => `${at},${part}`),
-        );
-        expect(origins.toSorted()).toEqual(parts.toSorted());
-        entries.forEach((entry, at) => {
-          assertIngestible(entry, at);
-        });
-        expect(JSON.stringify(entries)).not.toContain('iVBOR');
-      }),
-    );
-  });
-
   it('pairs calls and responses, with ids or without', () => {
     fc.assert(
       fc.property(arbitraryContents, (contents) => {
         const { entries } = readAll(contentFormat.createReader(), contents, 0);
         expect(findViolations(entries)).toEqual([]);
         expect(pairsInOrder(entries.flatMap(({ blocks }) => blocks))).toBe(true);
-      }),
-    );
-  });
-
-  it('reads contents one by one as it reads them all at once', () => {
-    fc.assert(
-      fc.property(arbitraryContents, (contents) => {
-        const reader = contentFormat.createReader();
-        const oneByOne = contents.flatMap((content, at) => readAll(reader, [content], at).entries);
-        expect(oneByOne).toEqual(readAll(contentFormat.createReader(), contents, 0).entries);
       }),
     );
   });

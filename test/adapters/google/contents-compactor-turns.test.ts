@@ -2,7 +2,7 @@ import type { Content } from '@google/genai';
 import { describe, expect, it } from 'vitest';
 
 import { JoinedTurns } from '../../../src/adapters/google/contents-compactor.js';
-import { deepFreeze } from '../anthropic/deep-freeze.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 
 /** `u1 m2`: contents of the user and of the model, each with one text. */
 function contentsOf(notation: string): Content[] {

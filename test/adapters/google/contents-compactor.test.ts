@@ -4,7 +4,7 @@
 import { GoogleGenAI } from '@google/genai';
 import type { Content, FunctionDeclaration, GenerateContentResponse, Part } from '@google/genai';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { fileTools } from '../../../examples/support/file-tools.js';
 import { geminiContents } from '../../../examples/support/history-as/gemini.js';
@@ -27,6 +27,7 @@ import { frameOf, groupOf } from '../../support/inclusions.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { arbitraryContents, responsePart } from './arbitrary-contents.js';
 import { runs, sightings } from '../../support/scale.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const compactor = createCompactor({ offload: 'inline', preset: 'specification' });
 afterAll(() => compactor.close());
@@ -140,8 +141,7 @@ describe('contentsCompactor', () => {
     ['its own result', (compacted: Content[]) => compacted],
     ['copies of it, as a chat gives out', (compacted: Content[]) => structuredClone(compacted)],
   ])('continues from %s', async (_, carried) => {
-    const own = createCompactor({ offload: 'inline', preset: 'specification' });
-    onTestFinished(() => own.close());
+    const own = openCompactor({ preset: 'specification' });
     const contents = geminiContents(WORK);
     contents[1]!.parts!.unshift({ text: 'I read it.' });
     const compact = contentsCompactor(own, { edits: 'every-turn' });
@@ -260,14 +260,13 @@ async function ask(
 describe("compression by 'provider' with Google", () => {
   it('is replaced by the strategy of `compression.fallback`, and reported once', async () => {
     const events: CompressedEvent[] = [];
-    const compactor = createCompactor({
-      ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 6_000 },
+    const compactor = openCompactor({
+      contextLimit: 6_000,
       settings: {
         ...{ 'compression.strategy': 'provider', 'compression.ahead': 0.5 },
         'compression.fallback': 'top-down-truncation',
       },
     });
-    onTestFinished(() => compactor.close());
     const compact = contentsCompactor(compactor, {
       onError: 'throw',
       onSession: (session) => session.on('compressed', (event) => events.push(event)),

@@ -186,10 +186,10 @@ describe('contextEdit', () => {
       new ToolMessage({ tool_call_id: '2', content: 'ok' }),
     ];
     const before = [...messages];
-    const told = JSON.stringify(before);
+    const original = JSON.stringify(before);
     await contextEdit(compactor, OPTIONS).apply({ messages, countTokens: () => 0 });
     expect(messages.map((message) => message.text)).toEqual(['go', 'I read it.', '', 'ok']);
     expect([messages[0], messages[2], messages[3]]).toEqual([before[0], before[3], before[4]]);
-    expect(JSON.stringify(before)).toBe(told);
+    expect(JSON.stringify(before)).toBe(original);
   });
 });

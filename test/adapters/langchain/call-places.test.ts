@@ -11,8 +11,8 @@ import type { PartEdits } from '../../../src/adapters/format/message-format.js';
 import { baseMessageFormat as format } from '../../../src/adapters/langchain/base-message-format.js';
 import { asRecord } from '../../../src/shared/json.js';
 import { runSlices } from '../../../src/shared/slices.js';
-import { deepFreeze } from '../anthropic/deep-freeze.js';
-import { readAll } from '../../support/read-all.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
+import { readAll, readInto } from '../../support/read-all.js';
 import { aiMessageOf, arbitraryBaseMessages, writtenBy } from './arbitrary-base-messages.js';
 
 const LONG = 'a long text';
@@ -48,7 +48,7 @@ function shortened<M extends BaseMessage>(message: M, parameters: unknown = SHOR
 }
 
 /** All fields of a message, as JSON. */
-const told = (message: BaseMessage): string => JSON.stringify({ ...message });
+const jsonOf = (message: BaseMessage): string => JSON.stringify({ ...message });
 
 describe('a call whose arguments are changed', () => {
   it.each<[string, object, object]>([
@@ -117,12 +117,12 @@ describe('a call whose arguments are changed', () => {
     const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
     const fields = { id: 'a', name: 'n', content: 'hm', usage_metadata: usage, ...given };
     const message = aiMessageOf({ ...fields, tool_calls: [CALL] });
-    const before = told(deepFreeze(message));
+    const before = jsonOf(deepFreeze(message));
     const rewritten = shortened(message);
     const expected = { ...fields, ...changed, tool_calls: [{ ...CALL, args: SHORT }] };
-    expect(JSON.parse(told(rewritten))).toEqual(JSON.parse(told(aiMessageOf(expected))));
+    expect(JSON.parse(jsonOf(rewritten))).toEqual(JSON.parse(jsonOf(aiMessageOf(expected))));
     expect(rewritten.constructor).toBe(AIMessage);
-    expect(told(message)).toBe(before);
+    expect(jsonOf(message)).toBe(before);
   });
 
   it('is changed in the chunks of a streamed message, also when the message is loaded', async () => {
@@ -149,8 +149,8 @@ describe('a call whose arguments are changed', () => {
       response_metadata: { output: [item] },
     });
     expect(callsOf(message)).toHaveLength(1);
-    const rewritten = told(shortened(message, { input: 'short' }));
-    expect(rewritten).toBe(told(message).replaceAll(LONG, 'short'));
+    const rewritten = jsonOf(shortened(message, { input: 'short' }));
+    expect(rewritten).toBe(jsonOf(message).replaceAll(LONG, 'short'));
   });
 
   it.each<[string, object]>([
@@ -216,7 +216,7 @@ describe('a call whose arguments are changed', () => {
     message.additional_kwargs['reasoning_details'] = [{ id: 'c1' }];
     const edit = { type: 'tool_call', id: 'c1', name: 'write_file', parameters: SHORT };
     const rewritten = format.rewrite(message, new Map([[call!.part, edit]]) as PartEdits);
-    expect(told(rewritten)).toBe(told(message));
+    expect(jsonOf(rewritten)).toBe(jsonOf(message));
   });
 
   it('is changed without other calls of the same id', () => {
@@ -239,10 +239,9 @@ describe('a call whose arguments are changed', () => {
   it('is changed in random conversations, and nothing else is', () => {
     fc.assert(
       fc.property(arbitraryBaseMessages, fc.func(fc.boolean()), (messages, isSpent) => {
-        const before = messages.map(told);
+        const before = messages.map(jsonOf);
         const view = new MessageView(format);
-        const { entries, commitInSlices } = runSlices(view.readInSlices(messages));
-        runSlices(commitInSlices());
+        const entries = readInto(view, messages);
         const spent: string[] = [];
         const history = entries.map((entry) => {
           const blocks = entry.blocks.map((block) => {
@@ -260,8 +259,8 @@ describe('a call whose arguments are changed', () => {
         const expected = before.map((text) =>
           spent.reduce((so, one) => so.replaceAll(one, 'left out'), text),
         );
-        expect(view.current.map(told)).toEqual(expected);
-        expect(messages.map(told)).toEqual(before);
+        expect(view.current.map(jsonOf)).toEqual(expected);
+        expect(messages.map(jsonOf)).toEqual(before);
         const again = readAll(format.createReader(), view.current, 0).entries;
         expect(again).toEqual(history);
       }),

@@ -5,6 +5,7 @@ import type { AgentInputItem } from '@openai/agents';
 import fc from 'fast-check';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { ResponseInputItem } from 'openai/resources/responses/responses';
+import { deepFreeze } from '../../support/deep-freeze.js';
 
 type RunPart = 'reasoning' | 'message' | 'function' | 'custom' | 'search' | 'computer' | 'approval';
 
@@ -52,15 +53,6 @@ const turns: fc.Arbitrary<Turn> = fc.oneof(
 export const arbitraryTalk: fc.Arbitrary<Talk> = fc
   .array(turns, { maxLength: 12 })
   .map((list) => deepFreeze(talkOf(list)));
-
-/** Freezes a value deeply. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    Object.freeze(value);
-    for (const part of Object.values(value)) deepFreeze(part);
-  }
-  return value;
-}
 
 function talkOf(list: readonly Turn[]): Talk {
   const chat: ChatCompletionMessageParam[] = [];

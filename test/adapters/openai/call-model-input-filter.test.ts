@@ -11,16 +11,16 @@ import {
 } from '@openai/agents';
 import type { AgentInputItem, AgentOutputType, CallModelInputFilter } from '@openai/agents';
 import OpenAI from 'openai';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
 import { callModelInputFilter } from '../../../src/adapters/openai/call-model-input-filter.js';
-import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { Session } from '../../../src/main/session.js';
 import type { ScriptedProvider } from '../../../examples/support/scripted-provider.js';
 import { sample } from '../../support/scale.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { scriptedWork, SUMMARY, TIGHT_COMPACTORS, workspaceTools } from './scripted-work.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const ANSWERS = 25;
 const CASES: readonly (readonly [Api, 'answers' | 'streams'])[] = [
@@ -33,13 +33,7 @@ const CASES: readonly (readonly [Api, 'answers' | 'streams'])[] = [
 beforeAll(() => setTracingDisabled(true));
 
 function filterFor(options: AdapterOptions, compactorOptions: CompactorOptions = {}) {
-  const compactor = createCompactor({
-    offload: 'inline',
-    tokenizer: 'estimate',
-    ...compactorOptions,
-  });
-  onTestFinished(() => compactor.close());
-  return callModelInputFilter(compactor, options);
+  return callModelInputFilter(openCompactor(compactorOptions), options);
 }
 
 type Api = 'Responses' | 'Chat Completions';

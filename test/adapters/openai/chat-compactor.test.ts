@@ -1,73 +1,22 @@
 // Chats through the real SDK, with a provider that refuses what breaks a rule.
 
-import OpenAI from 'openai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { MessageCompactor } from '../../../src/adapters/conversation/message-compactor.js';
+import { describe, expect, it } from 'vitest';
 import { BOUND_REASONING } from '../../../src/main/models/model-limits.js';
 import { chatCompactor } from '../../../src/adapters/openai/chat-compactor.js';
 import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
-import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
-import type { ScriptedProvider } from '../../../examples/support/scripted-provider.js';
-import { sample } from '../../support/scale.js';
+import { length, sample } from '../../support/scale.js';
 import { ReasoningSeals } from '../../support/thinking-provider.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
-import { deepFreeze } from './arbitrary-talks.js';
-import {
-  runTool,
-  scriptedWork,
-  SUMMARY,
-  TIGHT_COMPACTORS,
-  workspaceTools,
-} from './scripted-work.js';
+import { runChat } from './agent-loops.js';
+import { scriptedWork, SUMMARY, TIGHT_COMPACTORS } from './scripted-work.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
-const ANSWERS = 41;
+const ANSWERS = length(41, 25);
 
 function compactorFor(options: AdapterOptions, compactorOptions: CompactorOptions = {}) {
-  const compactor = createCompactor({
-    offload: 'inline',
-    tokenizer: 'estimate',
-    ...compactorOptions,
-  });
-  onTestFinished(() => compactor.close());
-  return chatCompactor(compactor, options);
-}
-
-/** Runs the model until it makes no more calls; returns the caller's messages. */
-async function work(
-  { url }: ScriptedProvider,
-  compact: MessageCompactor<ChatCompletionMessageParam>,
-  isStreaming: boolean,
-): Promise<readonly ChatCompletionMessageParam[]> {
-  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
-  const files = await workspaceTools();
-  const tools = files.map(
-    ({ name, description, inputSchema }) =>
-      ({
-        type: 'function',
-        function: { name, description, parameters: { ...inputSchema } },
-      }) as const,
-  );
-  const messages: ChatCompletionMessageParam[] = [
-    { role: 'system', content: 'You are a coding agent.' },
-    { role: 'user', content: [{ type: 'text', text: 'Tidy up the shop.' }] },
-  ];
-  for (;;) {
-    deepFreeze(messages.slice());
-    const request = { model: 'scripted', messages: await compact(messages), tools };
-    const answer = isStreaming
-      ? await client.chat.completions.stream(request).finalChatCompletion()
-      : await client.chat.completions.create(request);
-    const message = answer.choices[0]!.message;
-    messages.push(message);
-    if (message.tool_calls === undefined) return messages;
-    for (const call of message.tool_calls) {
-      if (call.type !== 'function') continue;
-      const content = await runTool(files, call.function.name, call.function.arguments);
-      messages.push({ role: 'tool', tool_call_id: call.id, content });
-    }
-  }
+  return chatCompactor(openCompactor(compactorOptions), options);
 }
 
 describe('chatCompactor', () => {
@@ -77,7 +26,7 @@ describe('chatCompactor', () => {
   ])('sends pruned requests that the provider accepts, when that %s', async (_, isStreaming) => {
     const provider = await startStrictProvider(scriptedWork(ANSWERS));
     const compact = compactorFor({ edits: 'every-turn' });
-    const messages = await work(provider, compact, isStreaming);
+    const messages = await runChat(provider, { compact, isStreaming });
     expect(provider.requests.map(({ status }) => status)).toEqual(Array(ANSWERS).fill(200));
     const [report] = compact.report();
     expect(report?.givenMessages).toBe(messages.length - 1);
@@ -94,7 +43,7 @@ describe('chatCompactor', () => {
     async (_, tight) => {
       const provider = await startStrictProvider(scriptedWork(ANSWERS));
       const compact = compactorFor({}, tight);
-      const messages = await work(provider, compact, false);
+      const messages = await runChat(provider, { compact, isStreaming: false });
       expect(provider.requests.map(({ status }) => status)).toEqual(Array(ANSWERS).fill(200));
       expect(compact.report()[0]?.sentMessages).toBeLessThan(messages.length * 0.6);
       const isSummarized = provider.requests.some(({ body }) =>

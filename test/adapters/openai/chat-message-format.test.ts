@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { describe, expect, it } from 'vitest';
 import { chatMessageFormat } from '../../../src/adapters/openai/chat-message-format.js';
-import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { humanText, toolCall, toolResponse } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
@@ -380,21 +379,6 @@ describe('chatMessageFormat', () => {
     });
   });
 
-  it('reads every part as a block, or pins the message', () => {
-    fc.assert(
-      fc.property(arbitraryTalk, ({ chat }) => {
-        const { entries } = readAll(chatMessageFormat.createReader(), chat, 0);
-        const parts = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join('.')));
-        expect(new Set(parts).size).toBe(parts.length);
-        chat.forEach((message, at) => {
-          const read = parts.filter((part) => part.startsWith(`${at}.`)).length;
-          expect(read).toBe(message.role === 'system' ? 0 : partCountOf(message));
-        });
-        entries.forEach((entry, at) => assertIngestible(entry, at));
-      }),
-    );
-  });
-
   it('keeps messages valid, and changes nothing but edited parts', () => {
     fc.assert(
       fc.property(arbitraryTalk, arbitraryEdits, ({ chat }, edits) => {
@@ -420,13 +404,6 @@ describe('chatMessageFormat', () => {
     );
   });
 });
-
-function partCountOf(message: ChatCompletionMessageParam): number {
-  const calls = 'tool_calls' in message ? message.tool_calls.length : 0;
-  const { content } = message;
-  if (message.role === 'tool') return 1;
-  return calls + (typeof content === 'string' ? 1 : ((content as unknown[] | null)?.length ?? 0));
-}
 
 /** Identifies a message of a conversation: texts and ids name the turn. */
 function keyOf(message: ChatCompletionMessageParam): string {

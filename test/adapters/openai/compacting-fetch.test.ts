@@ -1,17 +1,14 @@
 // A client of OpenAI's SDK that uses the `fetch`, with a provider that refuses what breaks a rule.
 
-import OpenAI from 'openai';
-import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import type { ResponseInputItem } from 'openai/resources/responses/responses';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compactingFetch } from '../../../src/adapters/openai/compacting-fetch.js';
 import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
-import { createCompactor } from '../../../src/main/compactor.js';
-import type { Compactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
-import { runTool, scriptedWork, workspaceTools } from './scripted-work.js';
+import { runChat, runResponses } from './agent-loops.js';
+import { scriptedWork } from './scripted-work.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 function addressOf(asked: Parameters<typeof fetch>[0]): string {
   return asked instanceof Request ? asked.url : asked.toString();
@@ -19,12 +16,6 @@ function addressOf(asked: Parameters<typeof fetch>[0]): string {
 
 function textOf(body: unknown): string {
   return typeof body === 'string' ? body : '';
-}
-
-function open(): Compactor {
-  const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
-  onTestFinished(() => compactor.close());
-  return compactor;
 }
 
 /** Collects the input tokens that are reported to sessions. */
@@ -39,7 +30,7 @@ function noting(reported: number[]): (session: Session) => void {
 }
 
 interface Work {
-  readonly text: string;
+  readonly last: unknown;
   readonly sizes: readonly number[];
   readonly usages: readonly number[];
 }
@@ -52,85 +43,12 @@ async function work(
 ): Promise<Work> {
   const provider = await startStrictProvider(scriptedWork(15));
   const usages: number[] = [];
-  const onSession = noting(usages);
-  const fetch =
-    options === undefined
-      ? globalThis.fetch
-      : compactingFetch(open(), { onError: 'throw', onSession, ...options });
-  const client = new OpenAI({
-    baseURL: `${provider.url}/v1`,
-    apiKey: 'none',
-    maxRetries: 0,
-    fetch,
-  });
-  const files = await workspaceTools();
-  const run = (name: string, given: string): Promise<string> => runTool(files, name, given);
-  const text = await (api === 'chat' ? chat : respond)(client, isStreaming, files, run);
+  const given = { onError: 'throw', onSession: noting(usages), ...options } as const;
+  const fetch = options && compactingFetch(openCompactor(), given);
+  const run = api === 'chat' ? runChat : runResponses;
+  const all: readonly unknown[] = await run(provider, { isStreaming, fetch });
   const sizes = provider.requests.map(({ body }) => JSON.stringify(body).length);
-  return { text, sizes, usages };
-}
-
-type Files = Awaited<ReturnType<typeof workspaceTools>>;
-type Run = (name: string, given: string) => Promise<string>;
-
-async function chat(client: OpenAI, isStreaming: boolean, files: Files, run: Run): Promise<string> {
-  const tools = files.map(({ name, description, inputSchema }) => {
-    return {
-      type: 'function',
-      function: { name, description, parameters: { ...inputSchema } },
-    } as const;
-  });
-  const messages: ChatCompletionMessageParam[] = [
-    { role: 'system', content: 'You are a coding agent.' },
-    { role: 'user', content: 'Tidy up the shop.' },
-  ];
-  for (;;) {
-    const request = { model: 'gpt-5.5', messages, tools };
-    const answer = isStreaming
-      ? await client.chat.completions
-          .stream({ ...request, stream_options: { include_usage: true } })
-          .finalChatCompletion()
-      : await client.chat.completions.create(request);
-    const message = answer.choices[0]!.message;
-    messages.push(message);
-    if (message.tool_calls === undefined) return message.content ?? '';
-    for (const call of message.tool_calls) {
-      if (call.type !== 'function') continue;
-      const content = await run(call.function.name, call.function.arguments);
-      messages.push({ role: 'tool', tool_call_id: call.id, content });
-    }
-  }
-}
-
-async function respond(
-  client: OpenAI,
-  isStreaming: boolean,
-  files: Files,
-  run: Run,
-): Promise<string> {
-  const tools = files.map(({ name, description, inputSchema }) => {
-    return {
-      type: 'function',
-      name,
-      description,
-      parameters: { ...inputSchema },
-      strict: false,
-    } as const;
-  });
-  const input: ResponseInputItem[] = [{ role: 'user', content: 'Tidy up the shop.' }];
-  for (;;) {
-    const request = { model: 'gpt-5.5', input, tools, store: false };
-    const answer = isStreaming
-      ? await client.responses.stream(request).finalResponse()
-      : await client.responses.create(request);
-    input.push(...(answer.output as ResponseInputItem[]));
-    const calls = answer.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
-    if (calls.length === 0) return answer.output_text;
-    for (const call of calls) {
-      const output = await run(call.name, call.arguments);
-      input.push({ type: 'function_call_output', call_id: call.call_id, output });
-    }
-  }
+  return { last: all.at(-1), sizes, usages };
 }
 
 describe.each(['chat', 'responses'] as const)('compactingFetch, %s', (api) => {
@@ -142,7 +60,7 @@ describe.each(['chat', 'responses'] as const)('compactingFetch, %s', (api) => {
     async (_, isStreaming) => {
       const plain = await work(api, isStreaming);
       const folded = await work(api, isStreaming, { edits: 'every-turn' });
-      expect(folded.text).toBe(plain.text);
+      expect(folded.last).toEqual(plain.last);
       expect(folded.sizes).toHaveLength(plain.sizes.length);
       expect(folded.sizes.at(-1)).toBeLessThan(plain.sizes.at(-1)!);
       expect(folded.usages).toHaveLength(plain.sizes.length);
@@ -189,7 +107,7 @@ describe('compactingFetch', () => {
   it.each(others)('passes on %s unchanged', async (_, url, init) => {
     const sent: unknown[] = [];
     const answer = new Response('no');
-    const fetch = compactingFetch(open(), { logger: SILENT_LOGGER }, async (...given) => {
+    const fetch = compactingFetch(openCompactor(), { logger: SILENT_LOGGER }, async (...given) => {
       sent.push(...given);
       return answer;
     });
@@ -212,7 +130,7 @@ describe('compactingFetch', () => {
     });
     const headers = { 'content-type': 'text/event-stream', 'x-request-id': 'one' };
     const fetch = compactingFetch(
-      open(),
+      openCompactor(),
       {},
       async () => new Response(body, { headers, status: 201 }),
     );
@@ -232,11 +150,10 @@ describe('compactingFetch', () => {
     [', also where the server has no endpoint for that', 404],
   ])('has the provider compact with requests like the call%s', async (_, status) => {
     const asked: string[] = [];
-    const compactor = createCompactor({
-      ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 16_000 },
+    const compactor = openCompactor({
+      contextLimit: 16_000,
       settings: { 'compression.strategy': 'provider' },
     });
-    onTestFinished(() => compactor.close());
     const fetch = compactingFetch(compactor, { onError: 'throw' }, async (url, init) => {
       asked.push(`${addressOf(url)} ${new Headers(init?.headers).get('authorization')}`);
       const output = [{ type: 'compaction', id: 'c', encrypted_content: 'sealed' }];
@@ -288,8 +205,7 @@ const RESPONSES = JSON.stringify({ model: 'gpt-5.5', input: ITEMS });
 
 /** A `fetch` with successive answers, of which the last one repeats. */
 function openAnswered(options: AdapterOptions = {}, ...answers: readonly (() => Response)[]) {
-  const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
-  onTestFinished(() => compactor.close());
+  const compactor = openCompactor();
   const seen: Parameters<typeof fetch>[] = [];
   const fetch = compactingFetch(compactor, options, (...request) => {
     seen.push(request);

@@ -7,6 +7,7 @@ import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { hasSubstance } from '../../../src/shared/content.js';
 import { orphanedReasoning } from '../../../src/shared/density/plan/materialize.js';
 import { runSlices } from '../../../src/shared/slices.js';
+import { readInto } from '../../support/read-all.js';
 
 /** Which calls are removed and which results are shrunk, by the number of the call, cyclically. */
 export interface Edits {
@@ -48,8 +49,7 @@ export function editTalk<Message extends object>(
   // Consecutive items of the model arrive together.
   const last = messages.findLastIndex(isInstruction);
   const entries = [messages.slice(0, last + 1), messages.slice(last + 1)].flatMap((part) => {
-    const { entries: read, commitInSlices } = runSlices(view.readInSlices(part));
-    runSlices(commitInSlices());
+    const read = readInto(view, part);
     return read;
   });
   runSlices(view.followInSlices(editEntries(entries, edits)));

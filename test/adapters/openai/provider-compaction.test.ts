@@ -2,30 +2,25 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { chatCompactor } from '../../../src/adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../../src/adapters/openai/input-compactor.js';
 import { providerCompaction } from '../../../src/adapters/openai/provider-compaction.js';
-import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
 import { startCompactingProvider } from '../../support/compacting-provider.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const LONG = 'lorem ipsum dolor '.repeat(60);
 
 const SEALED = { type: 'compaction', id: 'cmp_1', encrypted_content: 'sealed' };
 
-function openCompactor(settings: EphemeralSettings = {}): Compactor {
-  const compactor = createCompactor({
-    offload: 'inline',
-    tokenizer: 'estimate',
+function openTight(settings: EphemeralSettings = {}): Compactor {
+  return openCompactor({
     contextLimit: 6_000,
     settings: { 'compression.strategy': 'provider', 'compression.ahead': 1, ...settings },
   });
-  onTestFinished(() => compactor.close());
-  return compactor;
 }
 
 function turn(at: number): OpenAI.Responses.ResponseInputItem[] {
@@ -40,11 +35,11 @@ function turn(at: number): OpenAI.Responses.ResponseInputItem[] {
 }
 
 /** A client of a provider that compacts, an adapter, and the events of its compressions. */
-async function openTalk() {
+async function openTalk(settings?: EphemeralSettings) {
   const provider = await startCompactingProvider();
   const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
   const events: CompressedEvent[] = [];
-  const compact = inputCompactor(openCompactor(), {
+  const compact = inputCompactor(openTight(settings), {
     onError: 'throw',
     onSession: (session) => session.on('compressed', (event) => events.push(event)),
   });
@@ -105,12 +100,8 @@ describe("compression by 'provider' with OpenAI", () => {
   });
 
   it('drops what the provider compacted at its own threshold, and sends its item byte for byte', async () => {
-    const provider = await startCompactingProvider();
-    const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
-    const events: CompressedEvent[] = [];
-    const compact = inputCompactor(openCompactor({ 'compression.strategy': 'high-density' }), {
-      onError: 'throw',
-      onSession: (session) => session.on('compressed', (event) => events.push(event)),
+    const { provider, client, events, compact } = await openTalk({
+      'compression.strategy': 'high-density',
     });
     const items: OpenAI.Responses.ResponseInputItem[] = [
       { role: 'developer', content: 'Be brief.' },
@@ -141,7 +132,7 @@ describe("compression by 'provider' with OpenAI", () => {
   });
 
   it('keeps all items of a compaction that the host requested', async () => {
-    const compact = inputCompactor(openCompactor({ 'compression.strategy': 'high-density' }));
+    const compact = inputCompactor(openTight({ 'compression.strategy': 'high-density' }));
     const items = [
       { role: 'user', content: 'Never skip part 0.' },
       { role: 'user', content: 'Nor part 1.' },
@@ -159,14 +150,8 @@ describe("compression by 'provider' with OpenAI", () => {
   ])(
     'ends the request with a trigger item, as %s has no endpoint for compaction',
     async (_, given) => {
-      const provider = await startCompactingProvider();
+      const { provider, client, events, compact } = await openTalk();
       provider.lacksEndpoint = true;
-      const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
-      const events: CompressedEvent[] = [];
-      const compact = inputCompactor(openCompactor(), {
-        onError: 'throw',
-        onSession: (session) => session.on('compressed', (event) => events.push(event)),
-      });
       const compactByProvider = providerCompaction(given(client), 'gpt-6.2-sol', { store: false });
       const developer = { role: 'developer', content: 'Be brief.' } as const;
       const items: OpenAI.Responses.ResponseInputItem[] = [developer];
@@ -242,14 +227,8 @@ describe("compression by 'provider' with OpenAI", () => {
   ])(
     'falls back to another strategy if items %s, and says so once',
     async (_, request, refusal, words) => {
-      const provider = await startCompactingProvider();
+      const { provider, client, events, compact } = await openTalk();
       if (refusal !== undefined) provider.refusals.push(refusal);
-      const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
-      const events: CompressedEvent[] = [];
-      const compact = inputCompactor(openCompactor(), {
-        onError: 'throw',
-        onSession: (session) => session.on('compressed', (event) => events.push(event)),
-      });
       const compactByProvider = providerCompaction(client, 'gpt-6.2-sol', request);
       const items: OpenAI.Responses.ResponseInputItem[] = [];
       for (let at = 0; at < 40 && events.length === 0; at += 1) {
@@ -277,26 +256,6 @@ describe("compression by 'provider' with OpenAI", () => {
     expect(items.map(({ data }) => data)).toEqual(answer);
   });
 
-  it('says that an adapter cannot send it, and falls back to another strategy', async () => {
-    const events: CompressedEvent[] = [];
-    const compact = chatCompactor(openCompactor(), {
-      onError: 'throw',
-      onSession: (session) => session.on('compressed', (event) => events.push(event)),
-    });
-    const messages: OpenAI.ChatCompletionMessageParam[] = [];
-    for (let at = 0; at < 30; at += 1) {
-      messages.push(
-        { role: 'user', content: `${at} ${LONG}` },
-        { role: 'assistant', content: `done ${at}` },
-      );
-    }
-    await compact([...messages, { role: 'user', content: 'go on' }]);
-    expect(events[0]).toMatchObject({ fallbackFrom: { strategy: 'provider' } });
-    expect(String(events[0]?.fallbackFrom?.error.message)).toContain(
-      'nobody here can ask a provider',
-    );
-  });
-
   it("sends the single item of xAI's answer through the same client, byte for byte", async () => {
     const item = { type: 'compaction', id: 'cmp_x', encrypted_content: 'sealed by xAI' };
     const asked: { readonly url: string; readonly body: Record<string, unknown> }[] = [];
@@ -306,7 +265,7 @@ describe("compression by 'provider' with OpenAI", () => {
       return Promise.resolve(Response.json(item));
     };
     const client = new OpenAI({ baseURL: 'https://api.x.ai/v1', apiKey: 'key', fetch });
-    const compact = inputCompactor(openCompactor(), { onError: 'throw' });
+    const compact = inputCompactor(openTight(), { onError: 'throw' });
     const compactByProvider = providerCompaction(client, 'grok-4.6');
     const items: OpenAI.Responses.ResponseInputItem[] = [];
     let input: OpenAI.Responses.ResponseInputItem[] = [];

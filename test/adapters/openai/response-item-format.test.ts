@@ -5,17 +5,17 @@ import fc from 'fast-check';
 import type { ResponseInputItem } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
 import { responseItemFormat } from '../../../src/adapters/openai/response-item-format.js';
-import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { humanText, toolCall } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findBreaches } from '../../support/find-breaches.js';
-import { arbitraryTalk, deepFreeze } from './arbitrary-talks.js';
+import { arbitraryTalk } from './arbitrary-talks.js';
 import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
 import type { Edits } from './edited-talk.js';
 import { findProblems, keyOf } from './item-talks.js';
 import type { Item } from './item-talks.js';
 import { readAll } from '../../support/read-all.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 
 /** The speaker and blocks of each entry, with origins as text. */
 function read(...items: readonly unknown[]): readonly unknown[] {
@@ -448,22 +448,6 @@ describe('responseItemFormat', () => {
     expect(responseItemFormat.write(humanText('a summary'), [])).toEqual(written);
     expect(responseItemFormat.write({ speaker: 'ai', blocks: [text('a'), text('b')] }, [])).toEqual(
       { type: 'message', role: 'assistant', content: 'a\n\nb' },
-    );
-  });
-
-  it('reads every part as a block, or pins the item', () => {
-    fc.assert(
-      fc.property(arbitraryTalk, ({ responses }) => {
-        const { entries } = readAll(responseItemFormat.createReader(), responses, 0);
-        const parts = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join('.')));
-        expect(new Set(parts).size).toBe(parts.length);
-        responses.forEach((item, at) => {
-          const read = parts.filter((part) => part.startsWith(`${at}.`)).length;
-          const all = 'content' in item && Array.isArray(item.content) ? item.content.length : 1;
-          expect([0, all]).toContain(read);
-        });
-        entries.forEach((entry, at) => assertIngestible(entry, at));
-      }),
     );
   });
 

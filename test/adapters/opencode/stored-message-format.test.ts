@@ -1,24 +1,13 @@
 // How OpenCode's messages are read as entries, and edited.
 
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { PartEdits } from '../../../src/adapters/format/message-format.js';
-import { MessageView } from '../../../src/adapters/conversation/message-view.js';
 import type { OpenCodeMessage } from '../../../src/adapters/opencode/stored-message.js';
 import { storedMessageFormat } from '../../../src/adapters/opencode/stored-message-format.js';
-import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
-import { optimize } from '../../../src/shared/density/plan/optimize.js';
-import type { IContent } from '../../../src/shared/content.js';
-import { assertIngestible } from '../../../src/shared/ingestion.js';
-import { findViolations } from '../../../src/shared/validity.js';
-import { runSlices } from '../../../src/shared/slices.js';
-import { runs } from '../../support/scale.js';
-import { deepFreeze } from '../anthropic/deep-freeze.js';
-import { arbitraryMessages, assistant, message, said, tool, user } from './opencode-messages.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
+import { assistant, message, said, tool, user } from './opencode-messages.js';
 import { readAll } from '../../support/read-all.js';
-
-const CONFIG = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 
 function read(...messages: readonly OpenCodeMessage[]): readonly (readonly unknown[])[] {
   const { entries } = readAll(storedMessageFormat.createReader(), deepFreeze(messages), 0);
@@ -174,30 +163,5 @@ describe('storedMessageFormat', () => {
       info: { sessionID: 's', role: 'user', model: { modelID: 'm' } },
       parts: [{ type: 'text', text: 'So far.' }],
     });
-  });
-
-  it('keeps every result with its call after any pass', () => {
-    fc.assert(
-      fc.property(arbitraryMessages, (messages) => {
-        const view = new MessageView(storedMessageFormat);
-        const { entries, commitInSlices } = runSlices(view.readInSlices(deepFreeze(messages)));
-        runSlices(commitInSlices());
-        for (const entry of entries) assertIngestible(entry, 0);
-        const history = [...entries] as IContent[];
-        applyDensityResult(history, optimize(entries, CONFIG));
-        runSlices(view.followInSlices(history));
-        const again = readAll(storedMessageFormat.createReader(), view.current, 0).entries;
-        // Reasoning of a step without other parts is removed with the next step of its message.
-        const rules = findViolations(again).map(({ rule }) => rule);
-        expect(findViolations(history).map(({ rule }) => rule)).toEqual(
-          expect.arrayContaining(rules),
-        );
-        const isOther = ({ type }: { readonly type: string }): boolean => type !== 'thinking';
-        expect(again.flatMap(({ blocks }) => blocks).filter(isOther).length).toBe(
-          history.flatMap(({ blocks }) => blocks).filter(isOther).length,
-        );
-      }),
-      { numRuns: runs(2_000) },
-    );
   });
 });

@@ -1,25 +1,14 @@
 // How pi's messages are read as entries, and edited.
 
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { PartEdits, PlacedEntry } from '../../../src/adapters/format/message-format.js';
 import { agentMessageFormat } from '../../../src/adapters/pi/agent-message-format.js';
 import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
-import { MessageView } from '../../../src/adapters/conversation/message-view.js';
-import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
-import { optimize } from '../../../src/shared/density/plan/optimize.js';
-import type { IContent } from '../../../src/shared/content.js';
-import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
-import { findViolations } from '../../../src/shared/validity.js';
-import { runSlices } from '../../../src/shared/slices.js';
-import { runs } from '../../support/scale.js';
-import { deepFreeze } from '../anthropic/deep-freeze.js';
-import { arbitraryMessages, assistant, call, message, result, said, user } from './pi-messages.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
+import { assistant, call, message, result, said, user } from './pi-messages.js';
 import { readAll } from '../../support/read-all.js';
-
-const CONFIG = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 
 function read(...messages: readonly PiMessage[]): readonly PlacedEntry[] {
   return readAll(agentMessageFormat.createReader(), deepFreeze(messages), 0).entries;
@@ -143,33 +132,4 @@ describe('agentMessageFormat', () => {
       content: blocks,
     });
   });
-
-  it('keeps every result with its call after any pass', () => {
-    fc.assert(
-      fc.property(arbitraryMessages, (messages) => {
-        const view = new MessageView(agentMessageFormat);
-        const { entries, commitInSlices } = runSlices(view.readInSlices(deepFreeze(messages)));
-        runSlices(commitInSlices());
-        for (const entry of entries) assertIngestible(entry, 0);
-        const history = [...entries] as IContent[];
-        applyDensityResult(history, optimize(entries, CONFIG));
-        runSlices(view.followInSlices(history));
-        const again = readAll(agentMessageFormat.createReader(), view.current, 0).entries;
-        const introduced = findViolations(again).filter(
-          ({ rule }) => !findViolations(entries).some((known) => known.rule === rule),
-        );
-        expect(introduced).toEqual([]);
-        const thoughts = view.current.filter(
-          (standing) => standing.role === 'assistant' && endsWithThinking(standing),
-        );
-        expect(thoughts.filter((standing) => !messages.includes(standing))).toEqual([]);
-      }),
-      { numRuns: runs(2_000) },
-    );
-  });
 });
-
-function endsWithThinking(standing: PiMessage): boolean {
-  const { content } = standing as PiMessage & { readonly content: readonly { type: string }[] };
-  return content.at(-1)?.type === 'thinking';
-}

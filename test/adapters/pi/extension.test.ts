@@ -42,8 +42,8 @@ function playedPi(options: CompactorOptions = PRUNING, tools: readonly { name: s
     registerCommand: (_name: string, given: typeof command) => (command = given),
   };
   piExtension(options)(pi as unknown as PiExtensionApi);
-  const emit = async (event: string, told: object = {}, context = ctx): Promise<unknown> =>
-    handlers.get(event)?.({ type: event, ...told }, context);
+  const emit = async (event: string, fields: object = {}, context = ctx): Promise<unknown> =>
+    handlers.get(event)?.({ type: event, ...fields }, context);
   return {
     ctx,
     notes,

@@ -1,14 +1,14 @@
 // The usage in answers of providers, and impossible usage.
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { reportedSum, reportedUsage } from '../../../src/adapters/request/call-arguments.js';
 import { hasServerCalls, reportedBy } from '../../../src/adapters/request/provider-usage.js';
 import { contentsCompactor } from '../../../src/google.js';
-import { createCompactor } from '../../../src/main/compactor.js';
 import type { CacheMissedEvent, OddUsage } from '../../../src/main/preflight/session-events.js';
 import type { Session } from '../../../src/main/session.js';
 import { inputCompactor } from '../../../src/openai.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 describe('reportedBy', () => {
   it.each([
@@ -102,8 +102,7 @@ describe('Session', () => {
   }
 
   it('gets the usage in answers of OpenAI and Google', async () => {
-    const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
-    onTestFinished(() => compactor.close());
+    const compactor = openCompactor();
     const { missed, odd, onSession } = watch();
     const ask = inputCompactor(compactor, { onSession, onError: 'throw' });
     const items: { role: 'user' | 'assistant'; content: string }[] = [];

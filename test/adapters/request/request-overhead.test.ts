@@ -5,7 +5,7 @@ import { AIMessage, HumanMessage, SystemMessage } from '@langchain/core/messages
 import { tool as langchainTool } from '@langchain/core/tools';
 import { Agent, tool as agentTool } from '@openai/agents';
 import { asSchema, tool as sdkTool } from 'ai';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
 import * as aiSdk from '../../../src/ai-sdk.js';
@@ -13,9 +13,9 @@ import * as anthropic from '../../../src/anthropic.js';
 import * as langchain from '../../../src/langchain.js';
 import * as openai from '../../../src/openai.js';
 import { overheadOf } from '../../../src/adapters/request/request-overhead.js';
-import { createCompactor } from '../../../src/index.js';
 import type { AdapterOptions } from '../../../src/ai-sdk.js';
 import type { Compactor, CompactorOptions } from '../../../src/index.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const LIMIT = 20_000;
 
@@ -140,8 +140,7 @@ async function sentBy(
     ofCompactor = {},
   }: { ofAdapter?: AdapterOptions; ofCompactor?: CompactorOptions } = {},
 ): Promise<number> {
-  const compactor = createCompactor({ offload: 'inline', contextLimit: LIMIT, ...ofCompactor });
-  onTestFinished(() => compactor.close());
+  const compactor = openCompactor({ contextLimit: LIMIT, ...ofCompactor });
   let sent = 0;
   const options: AdapterOptions = {
     onError: 'throw',
@@ -177,8 +176,7 @@ describe('a tool or a system text', () => {
 });
 
 it('the overhead is not learned from usage that exceeds the window', async () => {
-  const compactor = createCompactor({ offload: 'inline', contextLimit: LIMIT });
-  onTestFinished(() => compactor.close());
+  const compactor = openCompactor({ contextLimit: LIMIT });
   const compact = openai.chatCompactor(compactor, { onError: 'throw' });
   const messages = MESSAGES.slice(0, 3);
   await compact(messages);

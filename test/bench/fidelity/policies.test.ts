@@ -38,11 +38,11 @@ async function contextsOfSession(
     },
   });
   const contexts: (readonly IContent[])[] = [];
-  let told = 0;
+  let added = 0;
   for (const [at, { speaker }] of entries.entries()) {
     if (speaker !== 'ai') continue;
-    session.history.addAll(entries.slice(told, at));
-    told = at;
+    session.history.addAll(entries.slice(added, at));
+    added = at;
     await session.ensureCompressionBeforeSend(`call ${at}`);
     contexts.push(session.history.getAll());
   }
@@ -57,11 +57,11 @@ function contextsOfPolicy(
   const send = POLICIES.find((policy) => policy.name === name)!.start(session);
   const { entries } = session.transcript;
   const contexts: (readonly IContent[])[] = [];
-  let told = 0;
+  let added = 0;
   for (const [at, { speaker }] of entries.entries()) {
     if (speaker !== 'ai') continue;
-    contexts.push([...send(entries.slice(told, at))]);
-    told = at;
+    contexts.push([...send(entries.slice(added, at))]);
+    added = at;
   }
   return contexts;
 }

@@ -11,7 +11,7 @@ const LONG = 'one line of a long file\n'.repeat(200);
 
 describe('explainEntry', () => {
   it('names the model call before which an entry was removed, and the rule, as the replay recorded them', async () => {
-    const entries = longSession(60);
+    const entries = longSession(30);
     const recording = await record(entries, { recency: 2 });
     const removals = recording.edits.filter(({ speaker }) => speaker === 'tool');
     expect(removals.length).toBeGreaterThan(0);
@@ -102,8 +102,8 @@ describe('explainEntry', () => {
   it('explains entries that a compression removed, and not those behind the end of the replay', async () => {
     const entries = Array.from({ length: 12 }, () => [humanText(LONG), aiContent('so')]).flat();
     const recording = await record(entries, { contextLimit: 5_000 });
-    const told = entries.map((_, index) => explainEntry(recording, index)?.landed?.step);
-    expect(told).toContain('compressed');
+    const steps = entries.map((_, index) => explainEntry(recording, index)?.landed?.step);
+    expect(steps).toContain('compressed');
     expect(explainEntry(recording, entries.length)).toBeNull();
   });
 });

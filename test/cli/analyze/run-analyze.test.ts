@@ -1,20 +1,17 @@
 // Folders of recorded sessions, analyzed on the calling thread.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { analyzeFiles } from '../../../src/cli/analyze/run-analyze.js';
 import type { ReplayOptions } from '../../../src/cli/replay/replay-session.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SMALL = path.join(FIXTURES, 'claude-code/0ccf1a04-subagent-a9cad17.jsonl');
 const LARGER = path.join(FIXTURES, 'swe-agent/humanevalfix-python-0.traj');
 
-const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-analyze-'));
-afterAll(() => {
-  rmSync(scratch, { recursive: true });
-});
+const scratch = temporaryFolder(afterAll);
 
 const OPTIONS: ReplayOptions = { offload: 'inline', strategy: 'high-density' };
 

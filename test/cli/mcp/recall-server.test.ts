@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runs } from '../../support/scale.js';
+import { PLAYS_ALL, runs } from '../../support/scale.js';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
@@ -46,7 +46,7 @@ async function recordAt(
 
 describe('createRecallServer', () => {
   it('describes its tools, and marks them as read-only', async () => {
-    const { client } = await serve(await temporaryPath());
+    const { client } = await serve(temporaryPath());
     const { tools } = await client.listTools();
     expect(client.getServerVersion()).toMatchObject({ name: 'ctxfold', version: '1.2.3' });
     expect(tools.map(({ name }) => name)).toEqual(['recall', 'list_removed']);
@@ -66,18 +66,21 @@ describe('createRecallServer', () => {
       const results = fc
         .sample(result, runs(200))
         .filter((one) => one !== PRUNED_POINTER && one !== '' && one !== null);
-      results.push('x'.repeat(3_000_000), '\u0000\ud800');
-      const path = await temporaryPath();
+      results.push('\u0000\ud800');
+      const path = temporaryPath();
       await record(path, ...results.map((one, at) => answered(`c${at}`, one)));
       const { recall } = await serve(path);
       for (const [at, one] of results.entries()) {
         const text = typeof one === 'string' ? one : JSON.stringify(one);
         expect(await recall(`c${at}`)).toEqual({ text, isError: false });
       }
+      const long = 'x'.repeat(PLAYS_ALL ? 3_000_000 : 700_000);
+      await record(path, answered('long', long));
+      expect(await recall('long')).toEqual({ text: long, isError: false });
     });
 
     it('finds results in any log of a folder, also in a later one', async () => {
-      const path = await temporaryPath('a.removals.jsonl');
+      const path = temporaryPath('a.removals.jsonl');
       await record(path, answered('c1', 'one'));
       const { recall, list } = await serve(dirname(path));
       expect((await recall('c1')).text).toBe('one');
@@ -87,7 +90,7 @@ describe('createRecallServer', () => {
     });
 
     it('returns the error of a failed tool', async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       await record(path, answered('c1', '', 'no such file'), answered('c2', null));
       const { recall } = await serve(path);
       expect(await recall('c1')).toEqual({ text: 'no such file', isError: false });
@@ -95,7 +98,7 @@ describe('createRecallServer', () => {
     });
 
     it('says what to do about an unknown id', async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       await record(path, answered('c1', 'x'));
       const { recall } = await serve(path);
       const { text, isError } = await recall('c2');
@@ -105,7 +108,7 @@ describe('createRecallServer', () => {
     });
 
     it('searches all transcripts, also those that are created or grow while it runs', async () => {
-      const paths = [await temporaryPath(), await temporaryPath()] as const;
+      const paths = [temporaryPath(), temporaryPath()] as const;
       const { recall } = await serve(...paths);
       expect((await recall('c1')).isError).toBe(true);
       await record(paths[1], answered('c1', 'now there'));
@@ -117,7 +120,7 @@ describe('createRecallServer', () => {
     });
 
     it('returns the newest of several logged results of one call', async () => {
-      const paths = [await temporaryPath(), await temporaryPath(), await temporaryPath()] as const;
+      const paths = [temporaryPath(), temporaryPath(), temporaryPath()] as const;
       await recordAt(1_000, 's', paths[0], [answered('c1', 'first')]);
       await recordAt(3_000, 's', paths[1], [answered('c1', 'last')]);
       await recordAt(2_000, 's', paths[2], [answered('c1', 'between')]);
@@ -140,7 +143,7 @@ describe('createRecallServer', () => {
 
   describe('list_removed', () => {
     it('lists tool, key parameter, outcome, size and id, newest first', async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       await record(
         path,
         aiContent([toolCall('c1', 'read_file', { path: 'src/a.ts' })]),
@@ -157,7 +160,7 @@ describe('createRecallServer', () => {
     });
 
     it('returns pages that neither skip nor repeat results while the transcripts grow', async () => {
-      const paths = [await temporaryPath(), await temporaryPath()] as const;
+      const paths = [temporaryPath(), temporaryPath()] as const;
       const ids = Array.from({ length: 25 }, (_, at) => `c${at}`);
       await record(paths[0], ...ids.slice(0, 12).map((id) => answered(id, id)));
       await record(paths[1], ...ids.slice(12).map((id) => answered(id, id)));
@@ -177,7 +180,7 @@ describe('createRecallServer', () => {
     });
 
     it('reports that nothing was removed, or that a cursor is invalid', async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       const { list } = await serve(path);
       expect(await list()).toEqual({ text: 'Nothing was removed so far.', isError: false });
       await writeFile(path, '');
@@ -193,7 +196,7 @@ describe('createRecallServer', () => {
     const TOOLS = ['recall', 'list'] as const;
 
     it('returns no results and no names until a session is given', async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       await recordOf('ann', path, answered('c1', 'of ann'));
       const { recall, list } = await serve(path);
       expect(await recall('c1')).toEqual({ text: 'of ann', isError: false });
@@ -205,7 +208,7 @@ describe('createRecallServer', () => {
     });
 
     it.each(TOOLS)('only returns results of the given session: %s', async (tool) => {
-      const paths = [await temporaryPath(), await temporaryPath()] as const;
+      const paths = [temporaryPath(), temporaryPath()] as const;
       for (const path of paths) {
         await recordOf('ann', path, answered('c1', 'of ann'), answered('a2', 'of ann'));
         await recordOf('bob', path, answered('c1', 'of bob'), answered('b2', 'of bob'));
@@ -226,7 +229,7 @@ describe('createRecallServer', () => {
     });
 
     it('returns results of all sessions if configured', async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       await recordOf('ann', path, answered('a2', 'of ann'));
       await recordOf('bob', path, answered('b2', 'of bob'));
       const { recall, list } = await serveRecall({

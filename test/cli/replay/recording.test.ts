@@ -57,7 +57,7 @@ describe('the lifetime of a result', () => {
 
 describe('what fills the window', () => {
   test('adds up to the final history, with ctxfold and without', async () => {
-    const { report, contexts, tokensOf } = await record(longSession(60), { recency: 2 });
+    const { report, contexts, tokensOf } = await record(longSession(30), { recency: 2 });
     const sum = (entries: readonly IContent[]): number =>
       entries.reduce((total, entry) => total + tokensOf(entry), 0);
     const [{ added, remaining }] = contexts;
@@ -72,7 +72,7 @@ const START = humanText('lorem ipsum '.repeat(1_000));
 
 describe('the requests', () => {
   test('are those of the model calls, and read no more from the cache than was sent before', async () => {
-    const { report, requests } = await record(longSession(60), { recency: 2 });
+    const { report, requests } = await record(longSession(30), { recency: 2 });
     const sent = requests.map((request) => request.with.sentTokens);
     expect(sent).toEqual(report.modelCalls.map(({ tokens }) => tokens.with));
     const sums = sumInput(requests);
@@ -127,7 +127,7 @@ describe('the requests', () => {
   });
 
   test('give the saving of each rule, which add up to the whole saving', async () => {
-    const { report } = await record(longSession(60), { recency: 2 });
+    const { report } = await record(longSession(30), { recency: 2 });
     const { savedBy, without, with: left } = report.money;
     expect(savedBy['recency']).not.toBe(0);
     const saved = Object.values(savedBy).reduce((sum, dollars) => sum + dollars, 0);

@@ -1,7 +1,6 @@
 // The files that a command reads.
 
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
@@ -9,13 +8,11 @@ import {
   readSession,
   unlessUnreadable,
 } from '../../../src/cli/replay/session-files.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const SMALL = path.resolve('test/fixtures/transcripts/claude-code/0ccf1a04-subagent-a9cad17.jsonl');
 
-const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-files-'));
-afterAll(() => {
-  rmSync(scratch, { recursive: true });
-});
+const scratch = temporaryFolder(afterAll);
 
 function scratchFile(name: string, content: string): string {
   const file = path.join(scratch, name);

@@ -1,19 +1,17 @@
 // The settings on the page can be pasted: a session made with them behaves like the page shows.
 
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Session } from '../../../src/index.js';
 import { settingsSnippet } from '../../../src/cli/replay/settings-snippet.js';
 import { longSession, record } from '../../support/report-documents.js';
+import { length } from '../../support/scale.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'ctxfold-settings-'));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = temporaryFolder(afterAll);
 
 /** Pastes a snippet into a module, where `ctxfold` is the build, and runs it. */
 async function paste(snippet: string): Promise<Session> {
@@ -30,7 +28,7 @@ describe('settingsSnippet', () => {
     { contextLimit: 4_000, threshold: 0.2, preserveThreshold: 0.3 },
     { contextLimit: 9_000, strategy: 'top-down-truncation', recency: 2 },
   ] as const)('creates the played session: %j', async (options) => {
-    const entries = longSession(40);
+    const entries = longSession(length(40));
     const { report } = await record(entries, { session: undefined, ...options });
     const session = await paste(settingsSnippet(report.settings));
     const { recencyRetention } = report.settings;

@@ -53,7 +53,7 @@ describe('renderPage', () => {
       paybackCalls: Infinity,
       freeTokens: 0,
     };
-    const page = await documentOf(longSession(60), { recency: 2, workingSet });
+    const page = await documentOf(longSession(30), { recency: 2, workingSet });
     expect(page).not.toContain('secret');
     expect(page).toContain('<span class="badge">Session content is hidden</span>');
     expect(page).toContain('by rule: superseded read');
@@ -64,7 +64,7 @@ describe('renderPage', () => {
   });
 
   test('shows the start of removed content if allowed', async () => {
-    const page = await documentOf(longSession(60), { isRedacted: false, recency: 2 });
+    const page = await documentOf(longSession(30), { isRedacted: false, recency: 2 });
     expect(page).toContain('<summary>original</summary>');
     expect(page).toContain('secret line');
     expect(page).toContain('secret-part-');
@@ -88,7 +88,7 @@ describe('renderPage', () => {
   });
 
   test('shows a reason once, and its cause in each row', async () => {
-    const page = await documentOf(longSession(60), { recency: 2 });
+    const page = await documentOf(longSession(30), { recency: 2 });
     expect(page.match(/The file is no longer what the model read\./g)).toHaveLength(1);
     expect(page.match(/then <bdi>Write<\/bdi>/g)!.length).toBeGreaterThan(3);
   });
@@ -107,12 +107,12 @@ describe('renderPage', () => {
 
   test('has one figure in dollars, and names the model of the prices', async () => {
     const price = modelPrice('claude-sonnet-5')!;
-    const priced = await documentOf(longSession(30), { recency: 2, price });
+    const priced = await documentOf(longSession(15), { recency: 2, price });
     expect(priced).toMatch(
       /Input costs <b>\$[\d.]+<\/b> with ctxfold, <b class="before">\$[\d.]+<\/b> without/,
     );
     expect(priced).toContain('tokens (2026-11-22): claude-sonnet-5 ');
-    const unpriced = await documentOf(longSession(30), { recency: 2 });
+    const unpriced = await documentOf(longSession(15), { recency: 2 });
     expect(unpriced).toContain('Assumed per million tokens (2026-11-22): claude-sonnet-4-6 ');
     expect(unpriced).toContain('; --price sets another.');
   });
@@ -146,15 +146,15 @@ describe('renderPage', () => {
 describe('renderFolderPage', () => {
   const at = (day: number, entries: readonly IContent[]): IContent[] =>
     entries.map((entry) => ({ ...entry, metadata: { timestamp: Date.UTC(2026, 0, day, 12) } }));
-  const sessions = [at(30, longSession(20)), at(31, longSession(40)), at(31, longSession(30))];
+  const sessions = [at(30, longSession(10)), at(31, longSession(20)), at(31, longSession(15))];
 
   test('has the totals of each day, and each session', async () => {
     const page = await folderDocumentOf(sessions, { recency: 2 });
-    expect(page).toContain('3 sessions · 90 model calls · 1 other file left out');
+    expect(page).toContain('3 sessions · 45 model calls · 1 other file left out');
     expect(page.match(/<th scope="row">2026-01-3\d<\/th>/g)).toHaveLength(2);
     const [, ofDay = ''] = /2026-01-31<\/th>(.*?)<\/tr>/s.exec(page) ?? [];
     const cells = Array.from(ofDay.matchAll(/<td class="number">([^<]*)/g), ([, text]) => text);
-    expect(cells.slice(0, 2)).toEqual(['2', '70']);
+    expect(cells.slice(0, 2)).toEqual(['2', '35']);
     expect(page.match(/<details class="group session"/g)).toHaveLength(3);
   });
 

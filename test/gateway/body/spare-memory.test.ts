@@ -41,6 +41,6 @@ describe('SpareMemory', () => {
   });
 
   it('throws for more memory than there is', () => {
-    expect(() => new SpareMemory().take(2 ** 52)).toThrow(RangeError);
+    expect(() => new SpareMemory().take(2 ** 53)).toThrow(RangeError);
   });
 });

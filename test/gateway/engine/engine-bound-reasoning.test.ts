@@ -1,9 +1,6 @@
 // Conversations with a model that binds reasoning to its prefix, which are compacted or not compacted from some call on: no request
 // may hold reasoning with another prefix.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { GatewayMode, GatewayOptions } from '../../../src/gateway/server/options.js';
@@ -11,9 +8,10 @@ import { gatewayWorld } from '../../support/gateway-world.js';
 import type { GatewayWorld } from '../../support/gateway-world.js';
 import { sample } from '../../support/scale.js';
 import { partsOfMessages, ReasoningSeals } from '../../support/thinking-provider.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** Calls before the switch: within a turn, and at the start of the next one. */
-const SWITCHES = sample([7, 10, 16], 2);
+const SWITCHES = sample([7, 10, 16], 1);
 const CALLS = 20;
 const CALLS_OF_TURN = 10;
 
@@ -169,8 +167,7 @@ describe.each(SWITCHES)('after %d unedited calls', (calls) => {
 });
 
 it('an engine removes refused reasoning, where another gateway may have edited', async () => {
-  const store = mkdtempSync(join(tmpdir(), 'ctxfold-bound-'));
-  onTestFinished(() => rmSync(store, { recursive: true, force: true }));
+  const store = temporaryFolder();
   const world = await worldWith({ mode: 'compact', store });
   const { refused, edited } = await play(world, (call, body) =>
     call < 7 ? world.sendDirectly('/v1/messages', { body }) : world.send('/v1/messages', { body }),

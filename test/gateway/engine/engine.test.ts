@@ -125,7 +125,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
   });
 
   it('continues when the host summarizes or clears older messages, and keeps its edits', async () => {
-    const messages = talk(api, 20);
+    const messages = talk(api, 12);
     const calls = steps(messages);
     const kept = messages.slice(-24);
     const isRead = (message: object): boolean => JSON.stringify(message).includes('step 3 has');
@@ -187,7 +187,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
   });
 
   it('reports each edit without the removed content, and returns that on request', async () => {
-    const messages = talk(api, 30);
+    const messages = talk(api, 16);
     const edits = [];
     let id = '';
     for (const sent of steps(messages)) {

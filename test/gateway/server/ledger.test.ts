@@ -88,11 +88,11 @@ describe('Ledger', () => {
       const conversation = { ...lineOf({}), id };
       recorded(ledger, { outcome: 'unchanged', conversation, edits: [] }, 9);
     }
-    const told: string[] = [];
-    ledger.on('conversation', (id) => told.push(id));
-    ledger.on('status', () => told.push('status'));
+    const heard: string[] = [];
+    ledger.on('conversation', (id) => heard.push(id));
+    ledger.on('status', () => heard.push('status'));
     expect(ledger.setMode('compact', 'a')).toEqual(['a']);
-    expect(told).toEqual(['status', 'a', 'b', 'dry']);
+    expect(heard).toEqual(['status', 'a', 'b', 'dry']);
     expect(ledger.status.mode).toBe('observe');
     expect(ledger.setMode('compact')).toEqual(['b']);
     expect(ledger.status.mode).toBe('compact');

@@ -58,8 +58,8 @@ describe('the events of the page', () => {
       page.writableLength = 0;
       vi.advanceTimersByTime(100);
     }
-    const told = page.text.match(/event: conversation\n/g);
-    expect(told).toHaveLength(CONVERSATIONS);
+    const events = page.text.match(/event: conversation\n/g);
+    expect(events).toHaveLength(CONVERSATIONS);
     expect(page.text.match(/event: status\n/g)).toHaveLength(1);
     expect(vi.getTimerCount()).toBe(1);
     page.emit('close');

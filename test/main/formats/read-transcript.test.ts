@@ -48,12 +48,12 @@ describe('readTranscript', () => {
   it('reads chunks like a file, and reports its progress', async () => {
     const text = LINE.repeat(3_000);
     const name = await file('long.jsonl', text);
-    const told: number[] = [];
-    const onRead = (length: number): void => void told.push(length);
+    const progress: number[] = [];
+    const onRead = (length: number): void => void progress.push(length);
     const whole = await readTranscript(name, { onRead });
-    expect(told.length).toBeGreaterThan(1);
-    expect(told).toEqual(told.toSorted((a, b) => a - b));
-    expect(told.at(-1)).toBe(Buffer.byteLength(text));
+    expect(progress.length).toBeGreaterThan(1);
+    expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+    expect(progress.at(-1)).toBe(Buffer.byteLength(text));
     expect(await readTranscript(asyncChunks([text.slice(0, 99), text.slice(99)]))).toEqual(whole);
     await expect(readTranscript(7 as never)).rejects.toThrow(TypeError);
     await expect(readTranscript(name, { onRead: 'no' as never })).rejects.toThrow(TypeError);

@@ -7,12 +7,12 @@ import type { Logger } from '../../../src/main/host/logger.js';
 import { SafeEmitter } from '../../../src/main/host/safe-emitter.js';
 
 interface Events {
-  told: [what: string, times: number];
+  happened: [what: string, times: number];
 }
 
 class Teller extends SafeEmitter<Events> {
   tell(what: string, times: number): void {
-    this.notify('told', what, times);
+    this.notify('happened', what, times);
   }
 }
 
@@ -26,8 +26,8 @@ describe('SafeEmitter', () => {
   it('calls every listener with all details, in order', () => {
     const { teller } = openTeller();
     const calls: unknown[] = [];
-    teller.on('told', (what, times) => calls.push(['first', what, times]));
-    teller.on('told', (what, times) => calls.push(['second', what, times]));
+    teller.on('happened', (what, times) => calls.push(['first', what, times]));
+    teller.on('happened', (what, times) => calls.push(['second', what, times]));
     teller.tell('it', 2);
     expect(calls).toEqual([
       ['first', 'it', 2],
@@ -38,7 +38,7 @@ describe('SafeEmitter', () => {
   it('calls a listener that was added with once, once', () => {
     const { teller } = openTeller();
     const listener = vi.fn();
-    teller.once('told', listener);
+    teller.once('happened', listener);
     teller.tell('it', 1);
     teller.tell('it', 2);
     expect(listener).toHaveBeenCalledExactlyOnceWith('it', 1);
@@ -48,19 +48,21 @@ describe('SafeEmitter', () => {
     const { teller, error } = openTeller();
     const thrown = new Error('listener');
     const after = vi.fn();
-    teller.on('told', () => {
+    teller.on('happened', () => {
       throw thrown;
     });
-    teller.on('told', after);
+    teller.on('happened', after);
     teller.tell('it', 1);
     expect(after).toHaveBeenCalledOnce();
-    expect(error).toHaveBeenCalledExactlyOnceWith("a listener of 'told' failed", { error: thrown });
+    expect(error).toHaveBeenCalledExactlyOnceWith("a listener of 'happened' failed", {
+      error: thrown,
+    });
   });
 
   it('reports a rejection of a listener', async () => {
     const { teller, error } = openTeller();
     const rejecting: () => unknown = () => Promise.reject(new Error('later'));
-    teller.on('told', rejecting);
+    teller.on('happened', rejecting);
     teller.tell('it', 1);
     await nextImmediate();
     expect(error).toHaveBeenCalledOnce();
@@ -73,7 +75,7 @@ describe('SafeEmitter', () => {
       await nextImmediate();
       throw new Error('later');
     };
-    teller.on('told', rejecting);
+    teller.on('happened', rejecting);
     vi.stubGlobal('Promise', class extends Promise<unknown> {});
     teller.tell('it', 1);
     vi.unstubAllGlobals();
@@ -86,11 +88,11 @@ describe('SafeEmitter', () => {
     const { teller } = openTeller();
     const late = vi.fn();
     const gone = vi.fn();
-    teller.on('told', () => {
-      teller.off('told', gone);
-      teller.on('told', late);
+    teller.on('happened', () => {
+      teller.off('happened', gone);
+      teller.on('happened', late);
     });
-    teller.on('told', gone);
+    teller.on('happened', gone);
     teller.tell('it', 1);
     expect(late).not.toHaveBeenCalled();
     expect(gone).toHaveBeenCalledOnce();

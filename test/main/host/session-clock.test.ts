@@ -2,9 +2,9 @@
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { createCompactor } from '../../../src/main/compactor.js';
 import { sessionClock } from '../../../src/main/host/session-clock.js';
 import { humanText } from '../../../src/shared/content.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const MINUTE = 60_000;
 
@@ -38,8 +38,7 @@ describe('sessionClock', () => {
 
   it('is the clock of sessions: a cache is not assumed to outlive a sleep', async () => {
     const { awake, asleep } = machine();
-    const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
-    onTestFinished(() => compactor.close());
+    const compactor = openCompactor();
     const session = await compactor.createSession({ history: [humanText('word '.repeat(9_000))] });
     const readTokens = async (): Promise<number> => {
       const { cacheReadTokens } = session.costs();

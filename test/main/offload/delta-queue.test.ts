@@ -66,12 +66,12 @@ class ToldHistory {
   entries: readonly IContent[];
   readonly queue: DeltaQueue;
   /** All pushed entries, in order. */
-  readonly told: IContent[];
+  readonly added: IContent[];
   #revision = 0;
 
   constructor(opening: readonly IContent[]) {
     this.entries = opening;
-    this.told = [...opening];
+    this.added = [...opening];
     this.queue = new DeltaQueue(stateOf(opening), opening.length);
   }
 
@@ -107,7 +107,7 @@ class ToldHistory {
 
   #tell(expected: readonly IContent[], comingIn: readonly IContent[]): void {
     expect(comingIn).toEqual(expected);
-    this.told.push(...expected);
+    this.added.push(...expected);
   }
 
   #state(): HistoryState {
@@ -127,15 +127,15 @@ describe('DeltaQueue', () => {
           const parcel = one.isTakenFrom ? history.queue.take() : undefined;
           if (parcel !== undefined) parcels.push(parcel);
           const posted = parcels.reduce((sum, { staged }) => sum + staged.length, 0);
-          expect(history.queue.length).toBe(history.told.length - posted);
+          expect(history.queue.length).toBe(history.added.length - posted);
         }
         parcels.push(...takeAll(history.queue));
         expect(history.queue.isEmpty).toBe(true);
         expect(history.queue.length).toBe(0);
 
         const staged = parcels.flatMap((parcel) => parcel.staged);
-        expect(staged.length).toBe(history.told.length);
-        expect(staged.every((one, at) => one === history.told[at])).toBe(true);
+        expect(staged.length).toBe(history.added.length);
+        expect(staged.every((one, at) => one === history.added[at])).toBe(true);
         let before = { revision: 0, length: 0 };
         parcels.forEach((parcel, at) => {
           const { delta } = parcel;

@@ -1,7 +1,6 @@
 // The pool against workers with every kind of failure: each promise settles, and the pool keeps working.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
@@ -11,6 +10,7 @@ import { WorkerPool } from '../../../src/main/offload/worker-pool.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
 import { PROBE, codeOf, faulty, held, openPool, workerUrl } from '../../support/faulty-pool.js';
 import { PLAYS_ALL } from '../../support/scale.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** All worker threads that this process starts from now until the test ends. */
 function watchWorkers(onWorker: (worker: Worker) => void = () => undefined): readonly Worker[] {
@@ -143,10 +143,7 @@ describe('WorkerPool', () => {
     });
 
     test('recovers once the worker loads and the pause is over', async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'ctxfold-'));
-      onTestFinished(() => {
-        rmSync(folder, { recursive: true });
-      });
+      const folder = temporaryFolder();
       const file = join(folder, 'worker.mjs');
       writeFileSync(file, 'throw new Error("not yet");');
       let time = 0;

@@ -1,9 +1,8 @@
 // What was asked and done survives a compaction by any strategy, in one note.
 
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import { addWorkNote } from '../../../src/main/preflight/add-work-note.js';
 import type { SessionParts } from '../../../src/main/preflight/session-parts.js';
@@ -24,6 +23,7 @@ import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { historyOf } from '../../support/notation.js';
 import { runs } from '../../support/scale.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const LONG = 'lorem ipsum '.repeat(60);
 
@@ -43,9 +43,7 @@ async function open(
   history: readonly IContent[],
   options: CompactorOptions = {},
 ): Promise<Session> {
-  const compactor = createCompactor({
-    offload: 'inline',
-    tokenizer: 'estimate',
+  return openCompactor({
     workspaceRoot: '/w',
     contextLimit: 40_000,
     summarizer: scriptedSummarizer(snapshot('on we go')),
@@ -55,9 +53,7 @@ async function open(
       'compression.ahead': 1,
     },
     ...options,
-  });
-  onTestFinished(() => compactor.close());
-  return compactor.createSession({ history });
+  }).createSession({ history });
 }
 
 const STRATEGIES = COMPRESSION_STRATEGIES;

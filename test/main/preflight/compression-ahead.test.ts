@@ -238,11 +238,11 @@ describe('compression.ahead', () => {
     await settle();
     requests[0]!.answer();
     await settle();
-    const told: unknown[] = [];
-    session.on('compressed', ({ outcome }) => told.push(outcome));
+    const outcomes: unknown[] = [];
+    session.on('compressed', ({ outcome }) => outcomes.push(outcome));
     session.history.addAll(historyOf(`a:s0(step0) t:s0("${LONG.repeat(100)}")`));
     expect(await preflight()).toMatchObject({ outcome: 'applied', isAhead: true });
-    expect(told).toEqual(['applied', 'held']);
+    expect(outcomes).toEqual(['applied', 'held']);
   });
 
   it.each<[string, CompactorOptions]>([
@@ -471,7 +471,7 @@ describe('compression.ahead', () => {
   });
 
   it('lands a summary later when the removal could not be recorded, and asks for no other', async () => {
-    const removalLogPath = await temporaryPath();
+    const removalLogPath = temporaryPath();
     const opened = await open({}, { removalLogPath });
     const { session, open: requests, summarizer, failures, preflight, growTo } = opened;
     await growTo(0.8);

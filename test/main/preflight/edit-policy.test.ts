@@ -47,7 +47,7 @@ function admitted(edits: EditPolicy, given: Given, countedTokens?: () => number)
   return gate.admit(found, { isForced, isBatchPoint });
 }
 
-function told({ result, reason, isWhole }: Admission): string {
+function describeAdmission({ result, reason, isWhole }: Admission): string {
   return reason === undefined ? 'none' : `${isWhole ? 'all' : describeResult(result)}: ${reason}`;
 }
 
@@ -68,28 +68,32 @@ describe('EditGate', () => {
     ['at-birth', { sentEntries: 0 }, 'all: unsent'],
     ['at-birth', { isForced: true }, 'all: threshold'],
   ])('lands by %s, when %j: %s', (policy, given, expected) => {
-    expect(told(admitted(policy, given))).toBe(expected);
+    expect(describeAdmission(admitted(policy, given))).toBe(expected);
   });
 
   it('lands from where the cache price says, when no number is given', () => {
     const given = { minReclaimTokens: undefined };
-    expect(told(admitted('batched', given))).toBe('all: reclaims-enough');
+    expect(describeAdmission(admitted('batched', given))).toBe('all: reclaims-enough');
     // Rewriting this entry would cost more than the stale read in front of it saves; entries that were not sent rewrite nothing.
     const tokens = HISTORY.map((_, index) => (index === 4 ? 100_000 : 25));
-    expect(told(admitted('batched', { ...given, tokens }))).toBe('-5 -6: unsent');
-    expect(told(admitted('batched', { ...given, tokens, isBatchPoint: false }))).toBe('none');
+    expect(describeAdmission(admitted('batched', { ...given, tokens }))).toBe('-5 -6: unsent');
+    expect(describeAdmission(admitted('batched', { ...given, tokens, isBatchPoint: false }))).toBe(
+      'none',
+    );
     const nothing = HISTORY.map(() => 0);
-    expect(told(admitted('batched', { ...given, tokens: nothing }))).toBe('none');
+    expect(describeAdmission(admitted('batched', { ...given, tokens: nothing }))).toBe('none');
   });
 
   it('computes the reclaimed tokens only when they decide', () => {
     const asked = (): number => {
       throw new Error('asked');
     };
-    expect(told(admitted('every-turn', {}, asked))).toBe('all: every-turn');
-    expect(told(admitted('at-birth', {}, asked))).toBe('-5 -6: unsent');
-    expect(told(admitted('batched', { isCacheCold: true }, asked))).toBe('all: cache-cold');
-    expect(told(admitted('batched', { isBatchPoint: false }, asked))).toBe('none');
+    expect(describeAdmission(admitted('every-turn', {}, asked))).toBe('all: every-turn');
+    expect(describeAdmission(admitted('at-birth', {}, asked))).toBe('-5 -6: unsent');
+    expect(describeAdmission(admitted('batched', { isCacheCold: true }, asked))).toBe(
+      'all: cache-cold',
+    );
+    expect(describeAdmission(admitted('batched', { isBatchPoint: false }, asked))).toBe('none');
     expect(() => admitted('batched', {}, asked)).toThrow('asked');
   });
 });

@@ -1,7 +1,7 @@
 // Sessions whose summaries fail or are late: how often a model is asked, what compresses instead, and how often the prompt cache is rewritten.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
@@ -13,6 +13,7 @@ import type { IContent } from '../../../src/shared/content.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { historyOf } from '../../support/notation.js';
 import { scriptedSummarizer } from '../../support/scripted-summarizer.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const LIMIT = 20_000;
 const LONG = 'lorem ipsum dolor '.repeat(60);
@@ -54,9 +55,7 @@ function options(given: CompactorOptions, settings: EphemeralSettings = {}): Com
 }
 
 async function open(given: CompactorOptions, settings?: EphemeralSettings): Promise<Session> {
-  const compactor = createCompactor(options(given, settings));
-  onTestFinished(() => compactor.close());
-  return compactor.createSession();
+  return openCompactor(options(given, settings)).createSession();
 }
 
 async function growTo(session: Session, share: number): Promise<void> {
@@ -170,8 +169,7 @@ describe('a history at the threshold whose compression is held', () => {
       text: '<state_snapshot>on we go</state_snapshot>',
       finishReason: 'stop',
     } as const;
-    const compactor = createCompactor(options({ summarizer: scriptedSummarizer(answer) }));
-    onTestFinished(() => compactor.close());
+    const compactor = openCompactor(options({ summarizer: scriptedSummarizer(answer) }));
     const session = await compactor.createSession({ reasoning: 'strip-after-first-edit' });
     session.history.nameModel('claude-opus-5-5');
     session.history.addAll([1, 2, 3].flatMap(read));

@@ -159,8 +159,8 @@ describe('FoundEdit.limitedTo', () => {
       arbitraryWorkingConfig(),
       (history, config) => {
         const { metadata } = optimize(history, config);
-        const told = allBut(optimize(history, config), history, config).metadata;
-        expect(told).toEqual(metadata);
+        const others = allBut(optimize(history, config), history, config).metadata;
+        expect(others).toEqual(metadata);
       },
     );
     fc.assert(property, { numRuns: runs(500) });

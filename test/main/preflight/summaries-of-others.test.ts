@@ -3,7 +3,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import type { Session } from '../../../src/main/session.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
@@ -15,6 +14,7 @@ import { historyOf } from '../../support/notation.js';
 import { runs } from '../../support/scale.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import type { ScriptedSummarizer } from '../../support/scripted-summarizer.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const LIMIT = 20_000;
 
@@ -94,16 +94,13 @@ class Fleet {
   }
 
   async open(): Promise<Process> {
-    const compactor = createCompactor({
-      offload: 'inline',
-      tokenizer: 'estimate',
+    const compactor = openCompactor({
       workspaceRoot: '/w',
       contextLimit: LIMIT,
       settings: { 'compression.strategy': 'middle-out' },
       summarizer: this.summarizer,
       store: this.#store,
     });
-    onTestFinished(() => compactor.close());
     const session = await compactor.createSession({
       sessionId: this.#sessionId,
       edits: 'every-turn',
@@ -283,7 +280,7 @@ describe.each([
         expect(asked).toBeLessThanOrEqual(2 * summaries.landed + 1);
         landed += summaries.landed;
       }),
-      { numRuns: runs(60, 10) },
+      { numRuns: runs(60, 4) },
     );
     expect(landed).toBeGreaterThan(0);
   });

@@ -2,11 +2,10 @@
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import {
   getCompressionPrompt,
@@ -14,14 +13,14 @@ import {
   PromptResolver,
 } from '../../../src/main/prompts/prompt-resolver.js';
 import { PromptError } from '../../../src/shared/errors.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** Makes a directory `prompts` inside another one, both gone after the test. */
 async function promptDirectory(): Promise<{
   readonly directory: string;
   readonly outside: string;
 }> {
-  const outside = await realpath(await mkdtemp(join(tmpdir(), 'ctxfold-prompts-')));
-  onTestFinished(() => rm(outside, { recursive: true, force: true }));
+  const outside = temporaryFolder();
   const directory = join(outside, 'prompts');
   await mkdir(directory);
   return { directory, outside };

@@ -40,7 +40,7 @@ describe('RemovalLog', () => {
     `loses nothing acknowledged when ${ROUNDS} processes are killed while writing`,
     { timeout: 60_000 + ROUNDS * 12_000 },
     async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       const modulePath = await compileTranscript(dirname(path));
       const acknowledged = new Set<number>();
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -74,7 +74,7 @@ describe('RemovalLog', () => {
   );
 
   test('survives a limit on the size of its file', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const modulePath = await compileTranscript(dirname(path));
     const limited = `ulimit -f ${FILE_LIMIT_BYTES / 1024}; exec "$0" "$@"`;
     const args = ['-c', limited, process.execPath, PROGRAM, modulePath, path, '0', '3000'];
@@ -93,7 +93,7 @@ describe('RemovalLog', () => {
   });
 
   test.skipIf(!CAN_MOUNT || !PLAYS_ALL)('survives a full disk', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const modulePath = await compileTranscript(dirname(path));
     const disk = `${path}.disk`;
     await mkdir(disk);

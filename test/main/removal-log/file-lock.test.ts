@@ -37,7 +37,7 @@ const SILENT = {
 
 describe('acquireFileLock', () => {
   test('gives the lock to one of many', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     await writeFile(`${path}.lock`, holder({ pid: deadProcessId() }));
     const attempts = await Promise.allSettled(
       Array.from({ length: 20 }, () => acquireFileLock(path)),
@@ -51,7 +51,7 @@ describe('acquireFileLock', () => {
   });
 
   test('gives the lock of a silent holder to one of many', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     await writeFile(`${path}.lock`, holder({ host: 'elsewhere' }));
     const attempts = await Promise.allSettled(
       Array.from({ length: 20 }, () => acquireFileLock(path, SLOW)),
@@ -64,7 +64,7 @@ describe('acquireFileLock', () => {
   });
 
   test('does not wait for another takeover, unless that was never finished', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     await writeFile(`${path}.lock`, holder({ pid: deadProcessId() }));
     await writeFile(`${path}.lock.takeover`, '');
     await expect(acquireFileLock(path)).rejects.toMatchObject(LOCKED);
@@ -75,7 +75,7 @@ describe('acquireFileLock', () => {
   });
 
   test('takes over at once from a process that has died', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     await writeFile(`${path}.lock`, holder({ pid: deadProcessId() }));
     await (await acquireFileLock(path, ENDLESS)).release();
     expect(existsSync(`${path}.lock`)).toBe(false);
@@ -84,7 +84,7 @@ describe('acquireFileLock', () => {
   test.skipIf(!existsSync('/proc/self/stat'))(
     'takes over at once from an earlier process with the same id',
     async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       await writeFile(`${path}.lock`, holder({ startedAt: 'another boot/1' }));
       await (await acquireFileLock(path, ENDLESS)).release();
     },
@@ -93,7 +93,7 @@ describe('acquireFileLock', () => {
   test.each(Object.entries(SILENT))(
     'takes over after a lease without a heartbeat from %s',
     async (_name, text) => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       await writeFile(`${path}.lock`, text());
       const start = performance.now();
       const lock = await acquireFileLock(path, QUICK);
@@ -104,7 +104,7 @@ describe('acquireFileLock', () => {
   );
 
   test.each(Object.entries(SILENT))('respects a heartbeat of %s', async (_name, text) => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     await writeFile(`${path}.lock`, text());
     const acquiring = acquireFileLock(path, { beatMs: 40, leaseMs: 3_600_000 });
     let beats = 1;
@@ -115,7 +115,7 @@ describe('acquireFileLock', () => {
   });
 
   test('refuses at once what this process holds', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const lock = await acquireFileLock(path, ENDLESS);
     const before = await readFile(`${path}.lock`, 'utf8');
     await expect(acquireFileLock(path, ENDLESS)).rejects.toMatchObject(LOCKED);
@@ -124,7 +124,7 @@ describe('acquireFileLock', () => {
   });
 
   test('renews the lease', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const lock = await acquireFileLock(path, QUICK);
     const texts = new Set<string>();
     await expect
@@ -136,7 +136,7 @@ describe('acquireFileLock', () => {
   });
 
   test('tells a holder that its lock was removed', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const lock = await acquireFileLock(path, QUICK);
     await unlink(`${path}.lock`);
     await expect(lock.assertHeld()).rejects.toMatchObject({
@@ -147,7 +147,7 @@ describe('acquireFileLock', () => {
   });
 
   test('tells a holder that it was taken over, and that holder then leaves the lock alone', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const lock = await acquireFileLock(path, QUICK);
     await lock.assertHeld();
     const other = holder({ beats: 0 });

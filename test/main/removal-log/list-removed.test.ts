@@ -31,7 +31,7 @@ function gone(entry: IContent, sessionId = 's', replacement?: IContent): Removal
 }
 
 async function listed(...drafts: readonly RemovalDraft[]) {
-  const path = await temporaryPath();
+  const path = temporaryPath();
   let now = 0;
   const writer = await openWriter(path, { now: () => (now += 1) });
   for (const draft of drafts) await writer.append([draft]);
@@ -134,7 +134,7 @@ describe('listRemoved', () => {
   });
 
   test('reports a missing file', async () => {
-    await expect(listRemoved(await temporaryPath(), { sessionId: 's' })).rejects.toMatchObject({
+    await expect(listRemoved(temporaryPath(), { sessionId: 's' })).rejects.toMatchObject({
       code: 'REMOVAL_LOG_READ_FAILED',
     });
   });

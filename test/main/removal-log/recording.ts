@@ -1,8 +1,6 @@
 // Shared by the tests of the transcript: a temporary directory, drafts, reading, and files that fail.
 
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openAppendFile } from '../../../src/main/removal-log/append-file.js';
@@ -16,12 +14,11 @@ import type { RemovalDraft, RemovalRecord } from '../../../src/main/removal-log/
 import { RemovalLog } from '../../../src/main/removal-log/removal-log.js';
 import type { RemovalLogOptions } from '../../../src/main/removal-log/removal-log.js';
 import { humanText } from '../../../src/shared/content.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** The path of a file in a new directory, which is removed when the test ends. */
-export async function temporaryPath(name = 'transcript.jsonl'): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'ctxfold-transcript-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return join(directory, name);
+export function temporaryPath(name = 'transcript.jsonl'): string {
+  return join(temporaryFolder(), name);
 }
 
 /** A removed text. */

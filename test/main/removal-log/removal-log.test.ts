@@ -36,7 +36,7 @@ const FAILED = { code: 'REMOVAL_LOG_WRITE_FAILED' };
 
 describe('RemovalLog', () => {
   test('keeps the order of appends that are not awaited', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const writer = await openWriter(path);
     const texts = Array.from({ length: 30 }, (_, at) => `${at}`);
     await Promise.all(texts.map((text) => writer.append([draft(text)])));
@@ -55,7 +55,7 @@ describe('RemovalLog', () => {
         return gate.promise.then(() => file.datasync());
       },
     });
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const writer = await openWriter(path, { openFile });
     let isAcknowledged = false;
     const appended = writer.append([draft('a')]).then(() => {
@@ -69,7 +69,7 @@ describe('RemovalLog', () => {
   });
 
   test('writes large appends piece by piece and reads them back', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const sizes: number[] = [];
     const openFile = openWith({
       write: (file, bytes) => {
@@ -85,7 +85,7 @@ describe('RemovalLog', () => {
   });
 
   test('goes on after a write that was cut short', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const openFile = openWith({
       write: (file, bytes) => file.write(bytes.subarray(0, Math.ceil(bytes.length / 3))),
     });
@@ -95,7 +95,7 @@ describe('RemovalLog', () => {
   });
 
   test('continues the numbers when it is opened again', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     for (const text of ['a', 'b', 'x'.repeat(600_000), 'd']) {
       const writer = await openWriter(path, { now: () => 5 });
       await writer.append([draft(text)]);
@@ -109,7 +109,7 @@ describe('RemovalLog', () => {
   test('starts on a fresh line wherever the file was torn', async () => {
     const whole = Buffer.from(lines('a', 'b').join(''));
     const first = Buffer.byteLength(lines('a').join(''));
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const places = Array.from({ length: whole.length - first + 1 }, (_, at) => first + at);
     for (const kept of [...sample(places, 20), whole.length - 1]) {
       await writeFile(path, whole.subarray(0, kept));
@@ -124,7 +124,7 @@ describe('RemovalLog', () => {
   });
 
   test('makes the file 0600 and its directories 0700', async () => {
-    const path = await temporaryPath(join('deep', 'er', 't.jsonl'));
+    const path = temporaryPath(join('deep', 'er', 't.jsonl'));
     await openWriter(path);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect((await stat(dirname(path))).mode & 0o777).toBe(0o700);
@@ -132,7 +132,7 @@ describe('RemovalLog', () => {
   });
 
   test('refuses a second writer until the first has closed', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const first = await openWriter(path);
     await expect(RemovalLog.open(path)).rejects.toMatchObject({
       ...FAILED,
@@ -148,7 +148,7 @@ describe('RemovalLog', () => {
   });
 
   test('refuses symbolic links, directories and pipes, and leaves no lock', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const directory = dirname(path);
     await writeFile(join(directory, 'target'), 'mine');
     await symlink(join(directory, 'target'), join(directory, 'link'));
@@ -167,7 +167,7 @@ describe('RemovalLog', () => {
 
   test('says what to do when it may not open the file', async () => {
     const openFile = () => Promise.reject(systemError('EACCES'));
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const error: unknown = await RemovalLog.open(path, { openFile }).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(CtxfoldError);
     expect(error).toMatchObject({
@@ -178,7 +178,7 @@ describe('RemovalLog', () => {
   });
 
   test.skipIf(!existsSync('/dev/full'))('reports a full disk', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     await writeFile(path, '');
     const openFile = () => open('/dev/full', 'a');
     const writer = await openWriter(path, { openFile });
@@ -195,7 +195,7 @@ describe('RemovalLog', () => {
     ['lock', (path: string) => unlink(`${path}.lock`)],
     ['folder', (path: string) => rm(dirname(path), { recursive: true })],
   ])('goes on when its %s was deleted', async (what, remove) => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const writer = await openWriter(path);
     await writer.append([draft('a')]);
     await remove(path);
@@ -208,7 +208,7 @@ describe('RemovalLog', () => {
   });
 
   test('goes on once the path of its deleted folder is free again', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const folder = dirname(path);
     const writer = await openWriter(path);
     await rm(folder, { recursive: true });
@@ -227,7 +227,7 @@ describe('RemovalLog', () => {
   });
 
   test('goes on, and restores, when its file was renamed', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const writer = await openWriter(path);
     const result = (callId: string) => {
       const entry = toolContent([toolResponse(callId, 'read_file', `of ${callId}`)]);
@@ -247,7 +247,7 @@ describe('RemovalLog', () => {
   });
 
   test('goes on when its file was truncated, with record numbers no higher than their offsets', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const writer = await openWriter(path);
     for (let at = 0; at < 20; at += 1) await writer.append([draft(`${at}`)]);
     await truncate(path, 0);
@@ -259,7 +259,7 @@ describe('RemovalLog', () => {
   });
 
   test('uses record numbers no higher than their offsets after failed writes', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     let isFull = true;
     const openFile = openWith({
       write: (file, bytes) => {
@@ -280,7 +280,7 @@ describe('RemovalLog', () => {
   });
 
   test('reads only new records for a restore, and returns its record', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const reads: number[] = [];
     const openFile = openWith({
       read: (file, buffer, options) => {
@@ -304,7 +304,7 @@ describe('RemovalLog', () => {
   });
 
   test('finds what a new file has, although the deleted one is read meanwhile', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const gate = deferred();
     const isRead = deferred();
     const openFile = openWith({
@@ -332,7 +332,7 @@ describe('RemovalLog', () => {
   });
 
   test('fails an append that cannot be encoded, and no other', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const writer = await openWriter(path);
     const entry = toolContent([toolResponse('r1', 'read_file', 1n)]);
     const bad = writer.append([draft('b'), { ...draft(''), entry }, draft('never')]);
@@ -343,7 +343,7 @@ describe('RemovalLog', () => {
   });
 
   test('writes nothing for an empty append', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const writer = await openWriter(path);
     await writer.append([]);
     expect((await stat(path)).size).toBe(0);
@@ -373,7 +373,7 @@ describe('RemovalLog', () => {
           isTorn = true;
           return file.write(bytes.subarray(0, bytes.length - 5));
         };
-        const path = await temporaryPath();
+        const path = temporaryPath();
         const writer = await openWriter(path, { openFile: openWith({ [operation]: fail }) });
         const acknowledged: string[] = [];
         let failures = 0;
@@ -403,7 +403,7 @@ describe('RemovalLog', () => {
 
   describe('append with a signal', () => {
     test('leaves the queue when it aborts before its write begins', async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       const writer = await openWriter(path);
       const controller = new AbortController();
       const first = writer.append([draft('a')]);
@@ -417,7 +417,7 @@ describe('RemovalLog', () => {
     });
 
     test('is refused when it has aborted already', async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       const writer = await openWriter(path);
       const signal = AbortSignal.abort(new Error('before'));
       await expect(writer.append([draft('a')], { signal })).rejects.toThrow('before');
@@ -433,7 +433,7 @@ describe('RemovalLog', () => {
           return file.write(bytes);
         },
       });
-      const path = await temporaryPath();
+      const path = temporaryPath();
       const writer = await openWriter(path, { openFile });
       await writer.append([draft('a')], { signal: controller.signal });
       expect((await recover(path)).texts).toEqual(['a']);
@@ -442,7 +442,7 @@ describe('RemovalLog', () => {
 
   describe('close', () => {
     test('writes what waits, then refuses more', async () => {
-      const path = await temporaryPath();
+      const path = temporaryPath();
       const writer = await openWriter(path);
       const appended = writer.append([draft('a')]);
       await Promise.all([writer.close(), writer.close()]);
@@ -466,7 +466,7 @@ describe('RemovalLog', () => {
           closed.resolve();
         },
       });
-      const path = await temporaryPath();
+      const path = temporaryPath();
       const writer = await openWriter(path, { openFile });
       const first = writer.append([draft('a')]);
       await syncing.promise;

@@ -15,7 +15,7 @@ const [A = '', B = '', C = ''] = lines('a', 'b', 'c');
 const TORN = B.slice(0, 60);
 
 async function recoverFrom(...parts: readonly (string | Buffer)[]): Promise<Recovered> {
-  const path = await temporaryPath();
+  const path = temporaryPath();
   await writeFile(path, Buffer.concat(parts.map((part) => Buffer.from(part))));
   return recover(path);
 }
@@ -26,7 +26,7 @@ function sizeOf(text: string): number {
 
 describe('readRemovals', () => {
   test('recovers every whole record of 100 wherever the file is torn', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const all = Array.from(
       { length: 100 },
       (_, seq) => encodeRemoval(draft('ü', seq), seq, 1).line,
@@ -136,7 +136,7 @@ describe('readRemovals', () => {
   });
 
   test('lists a thousand skipped places and counts all', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     await writeFile(path, 'junk\n'.repeat(1_500) + A);
     const reading = readRemovals(path);
     // On each read.
@@ -150,7 +150,7 @@ describe('readRemovals', () => {
   });
 
   test('recovers all lines that random damage leaves alone', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const texts = Array.from({ length: 12 }, (_, at) => `text ${at} ü`);
     const whole = Buffer.from(lines(...texts).join(''));
     const damage = fc.record({
@@ -174,7 +174,7 @@ describe('readRemovals', () => {
   });
 
   test('rejects what is not a file, with the cause', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     await expect(recover(path)).rejects.toMatchObject({
       code: 'REMOVAL_LOG_READ_FAILED',
       message: expect.stringContaining('ENOENT'),

@@ -25,7 +25,7 @@ async function openRecorder(path: string, sessionId: string): Promise<RemovalRec
 
 describe('RemovalRecorder', () => {
   test('records what stood at each place and what replaced it', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const recorder = await openRecorder(path, 'a');
     await recorder.record('pruned', CHANGES);
     await recorder.record('compressed', CHANGES.slice(0, 1));
@@ -38,7 +38,7 @@ describe('RemovalRecorder', () => {
   });
 
   test('marks the replacement of a result as no original', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     const recorder = await openRecorder(path, 'a');
     const [long, short] = historyOf('t:r1(long) t:r1(short)') as [IContent, IContent];
     await recorder.record('pruned', [{ index: 1, before: long, after: short }]);
@@ -48,7 +48,7 @@ describe('RemovalRecorder', () => {
   });
 
   test('passes the signal on', async () => {
-    const recorder = await openRecorder(await temporaryPath(), 'a');
+    const recorder = await openRecorder(temporaryPath(), 'a');
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(recorder.record('pruned', CHANGES, signal)).rejects.toThrow('enough');
     expect(recorder.takeFailure()).toBeUndefined();

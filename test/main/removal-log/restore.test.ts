@@ -38,7 +38,7 @@ interface Recording {
 }
 
 async function recording(...batches: readonly (readonly RemovalDraft[])[]): Promise<Recording> {
-  const path = await temporaryPath();
+  const path = temporaryPath();
   const writer = await openWriter(path);
   for (const batch of batches) await writer.append(batch);
   const restored: Recording['restored'] = async (callId = 'c1', sessionId) => {
@@ -182,7 +182,7 @@ describe('restore', () => {
   });
 
   test('reports how much was damaged when it finds nothing', async () => {
-    const path = await temporaryPath();
+    const path = temporaryPath();
     await writeFile(path, 'junk\n');
     await expect(restore(path, 'c1', ALL)).rejects.toThrow('4 bytes of it were damaged');
   });

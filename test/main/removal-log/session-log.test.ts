@@ -44,7 +44,7 @@ function watchLocksClosely(): void {
 describe('openSessionLog', () => {
   it('lets a session go on without edits while another process has its log open, and edit after that', async () => {
     watchLocksClosely();
-    const removalLogPath = await temporaryPath();
+    const removalLogPath = temporaryPath();
     const unlock = await lockElsewhere(removalLogPath);
     const warn = vi.fn();
     await using compactor = createCompactor({
@@ -77,7 +77,7 @@ describe('openSessionLog', () => {
 
   it('opens no log for a session that was closed meanwhile', async () => {
     watchLocksClosely();
-    const removalLogPath = await temporaryPath();
+    const removalLogPath = temporaryPath();
     const unlock = await lockElsewhere(removalLogPath);
     const log = await openSessionLog(removalLogPath);
     const isHeld = { code: 'REMOVAL_LOG_WRITE_FAILED', cause: { code: 'ELOCKED' } };

@@ -1,7 +1,6 @@
 // Landed edits are saved when a step of the preflight fails, because adapters send the history nevertheless.
 
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createCompactor } from '../../../src/main/compactor.js';
+import { describe, expect, it } from 'vitest';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { Session } from '../../../src/main/session.js';
 import type { SessionOptions } from '../../../src/main/session-options.js';
@@ -19,6 +18,7 @@ import {
   CompressionExecutionError,
   ContextWindowExceededError,
 } from '../../../src/shared/errors.js';
+import { openCompactor } from '../../support/open-compactor.js';
 
 const PATH = 'src/port.ts';
 
@@ -43,8 +43,8 @@ async function open(
   options: CompactorOptions,
   session: Pick<SessionOptions, 'edits' | 'history'>,
 ): Promise<Session> {
-  const compactor = createCompactor({
-    ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 6_000 },
+  return openCompactor({
+    contextLimit: 6_000,
     settings: {
       'compression.strategy': 'one-shot',
       'compression.threshold': 0.4,
@@ -52,9 +52,7 @@ async function open(
     },
     summarizer: { contextLimit: 100_000, generate: noAnswer },
     ...options,
-  });
-  onTestFinished(() => compactor.close());
-  return compactor.createSession({ sessionId: 's', ...session });
+  }).createSession({ sessionId: 's', ...session });
 }
 
 const send = (session: Session): Promise<unknown> =>

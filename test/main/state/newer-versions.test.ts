@@ -88,9 +88,9 @@ describe('a server of an older version', () => {
       await again.close();
     }
     expect(edits).toBeGreaterThan(1);
-    const told = fleet.warn.mock.calls.map(([, { error }]) => (error as { code: string }).code);
+    const codes = fleet.warn.mock.calls.map(([, { error }]) => (error as { code: string }).code);
     // Once per session.
-    expect(told).toEqual(Array.from({ length: 5 }, () => 'STATE_TOO_NEW'));
+    expect(codes).toEqual(Array.from({ length: 5 }, () => 'STATE_TOO_NEW'));
   });
 
   it('refuses such a state once per session, and saves over it an hour after the last newer server', async () => {

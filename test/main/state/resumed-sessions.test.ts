@@ -22,7 +22,7 @@ import { arbitraryWorkingHistory } from '../../support/arbitrary-working-history
 import { historyOf } from '../../support/notation.js';
 import { playInMany, playInOne, request, requestsOf } from '../../support/resumed-session.js';
 import type { PlayOptions } from '../../support/resumed-session.js';
-import { length, runs, sample } from '../../support/scale.js';
+import { PLAYS_ALL, runs, sample } from '../../support/scale.js';
 import { scriptedSummarizer } from '../../support/scripted-summarizer.js';
 
 const STRATEGIES = ['high-density', 'top-down-truncation', 'middle-out', 'one-shot'] as const;
@@ -87,15 +87,15 @@ const histories = arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries:
 
 async function expectSame(history: readonly IContent[], options: PlayOptions): Promise<number> {
   const requests = requestsOf(history);
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   const sessions: Session[] = [];
   const one = await playInOne(requests, options, (session) => sessions.push(session));
   const many = await playInMany(requests, options, undefined, (session) => {
-    session.on('stateDiverged', (event) => told.push(event));
-    session.on('stateRefused', (event) => told.push(event));
+    session.on('stateDiverged', (event) => events.push(event));
+    session.on('stateRefused', (event) => events.push(event));
     sessions[1] = session;
   });
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
   for (const [at, sent] of one.entries()) {
     const now = JSON.stringify(many[at]);
     const then = JSON.stringify(sent);
@@ -139,11 +139,11 @@ describe('Session.snapshot', () => {
             history: given,
             state,
           });
-          const told: unknown[] = [];
-          session.on('stateDiverged', (event) => told.push(event));
-          session.on('stateRefused', (event) => told.push(event));
+          const events: unknown[] = [];
+          session.on('stateDiverged', (event) => events.push(event));
+          session.on('stateRefused', (event) => events.push(event));
           await nextTurn();
-          expect(told).toEqual([]);
+          expect(events).toEqual([]);
           expect(session.history.getAll()).toEqual(stored);
           expect(session.costs().requests).toBe(state?.memory.costs.requests ?? 0);
           stored = await request(session, added, at, options);
@@ -179,10 +179,10 @@ describe('Session.snapshot', () => {
     expect(sent).toHaveLength(history.length + 1);
     const state = session.snapshot();
     const next = await compactor.createSession({ history: sent, state });
-    const told: unknown[] = [];
-    next.on('stateDiverged', (event) => told.push(event));
+    const events: unknown[] = [];
+    next.on('stateDiverged', (event) => events.push(event));
     await nextTurn();
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
     expect(next.history.getAll()).toEqual(sent);
   });
 
@@ -215,8 +215,8 @@ describe('Session.snapshot', () => {
   ])('resumes the recorded session %s under every policy and strategy', async (name) => {
     const path = `test/fixtures/transcripts/${name}`;
     const { entries } = await readTranscript(path);
-    const history = entries.slice(0, length(120));
-    for (const condition of sample(conditions, 3)) {
+    const history = entries.slice(0, PLAYS_ALL ? 120 : 30);
+    for (const condition of sample(conditions, 2)) {
       await expectSame(history, optionsOf({ ...usual, ...condition }));
     }
   });

@@ -27,23 +27,23 @@ async function sent(history = HISTORY): Promise<{ state: SessionState; entries: 
 async function goOn(
   history: readonly IContent[],
   state: unknown,
-): Promise<{ session: Session; told: readonly unknown[]; entries: readonly IContent[] }> {
+): Promise<{ session: Session; events: readonly unknown[]; entries: readonly IContent[] }> {
   const compactor = createCompactor(COMPACTOR);
   const session = await compactor.createSession({ history, state: state as SessionState });
-  const told: unknown[] = [];
-  session.on('stateDiverged', (event) => told.push(event));
-  session.on('stateRefused', ({ error }) => told.push(error.code));
+  const events: unknown[] = [];
+  session.on('stateDiverged', (event) => events.push(event));
+  session.on('stateRefused', ({ error }) => events.push(error.code));
   await new Promise((resolve) => setImmediate(resolve));
   const entries = session.history.getAll();
   await compactor.close();
-  return { session, told, entries };
+  return { session, events, entries };
 }
 
 describe('createSession with a state', () => {
   it('starts with the history of the former session', async () => {
     const { state, entries } = await sent();
     const resumed = await goOn(structuredClone(HISTORY), JSON.parse(JSON.stringify(state)));
-    expect(resumed.told).toEqual([]);
+    expect(resumed.events).toEqual([]);
     expect(resumed.entries).toEqual(entries);
     expect(entries.length).toBeLessThan(HISTORY.length);
     expect(resumed.session.history.isCounted).toBe(true);
@@ -59,8 +59,8 @@ describe('createSession with a state', () => {
               .reverse()
               .map(([key, field]) => [key, reversed(field)]),
           );
-    const { told, entries: resumed } = await goOn(HISTORY, reversed(state));
-    expect(told).toEqual([]);
+    const { events, entries: resumed } = await goOn(HISTORY, reversed(state));
+    expect(events).toEqual([]);
     expect(resumed).toEqual(entries);
   });
 
@@ -69,14 +69,14 @@ describe('createSession with a state', () => {
     const more = humanText('and more');
     const resumed = await goOn([...HISTORY, more], state);
     expect(resumed.entries).toEqual([...entries, more]);
-    expect(resumed.told).toEqual([]);
+    expect(resumed.events).toEqual([]);
   });
 
   it('continues with what was sent, if the host has stored that', async () => {
     const { state, entries } = await sent();
     const stored = structuredClone(entries);
-    const { session, told, entries: resumed } = await goOn([...stored, humanText('more')], state);
-    expect(told).toEqual([]);
+    const { session, events, entries: resumed } = await goOn([...stored, humanText('more')], state);
+    expect(events).toEqual([]);
     expect(resumed).toEqual([...stored, humanText('more')]);
     const { memory, standing, history } = session.snapshot();
     const { idleMs: _, ...now } = memory.sent;
@@ -84,22 +84,22 @@ describe('createSession with a state', () => {
     expect(memory.costs).toEqual(state.memory.costs);
     expect([standing, history.entries]).toEqual([undefined, stored.length + 1]);
     const differing = await goOn(stored.with(0, humanText('something else')), state);
-    expect(differing.told).toMatchObject([{ reason: 'foreign' }]);
+    expect(differing.events).toMatchObject([{ reason: 'foreign' }]);
   });
 
   it('reports the first changed entry, and keeps the edits in front of it', async () => {
     const { state } = await sent();
     const edited = HISTORY.with(7, humanText('something else'));
-    const { told, entries } = await goOn(edited, state);
-    expect(told).toEqual([{ reason: 'edited', entry: 7, followed: 1, left: 1 }]);
+    const { events, entries } = await goOn(edited, state);
+    expect(events).toEqual([{ reason: 'edited', entry: 7, followed: 1, left: 1 }]);
     expect(entries.at(-4)).toBe(edited[7]);
     expect(entries.length).toBe(edited.length - 2);
   });
 
   it('reports missing entries, and keeps the edits in front of them', async () => {
     const { state } = await sent();
-    const { told, entries } = await goOn(HISTORY.slice(0, 8), state);
-    expect(told).toEqual([{ reason: 'shortened', entry: 8, followed: 1, left: 1 }]);
+    const { events, entries } = await goOn(HISTORY.slice(0, 8), state);
+    expect(events).toEqual([{ reason: 'shortened', entry: 8, followed: 1, left: 1 }]);
     expect(entries).toEqual(
       (await goOn(HISTORY, state)).entries.slice(0, 4).concat(HISTORY.slice(6, 8)),
     );
@@ -134,16 +134,16 @@ describe('createSession with a state', () => {
     const { state } = await sent();
     const { checksum: _, ...rest } = { ...state, at: state.at - 3_600_000 };
     const old = { ...rest, checksum: stateChecksum(rest) };
-    const { session, told } = await goOn(HISTORY, old);
-    expect(told).toEqual([]);
+    const { session, events } = await goOn(HISTORY, old);
+    expect(events).toEqual([]);
     expect(session.snapshot().memory.sent.idleMs).toBeGreaterThanOrEqual(3_600_000);
   });
 
   it('ignores the state of another history', async () => {
     const { state } = await sent();
     const other = historyOf('a:r1 t:r1 a:w2 t:w2');
-    const { told, entries } = await goOn(other, state);
-    expect(told).toEqual([{ reason: 'foreign', entry: 0, followed: 0, left: 1 }]);
+    const { events, entries } = await goOn(other, state);
+    expect(events).toEqual([{ reason: 'foreign', entry: 0, followed: 0, left: 1 }]);
     expect(entries).toEqual(other);
   });
 
@@ -179,8 +179,8 @@ describe('createSession with a state', () => {
     ],
   ])('refuses one %s, and starts without it', async (_, change, code) => {
     const { state } = await sent();
-    const { told, entries } = await goOn(HISTORY, change(state));
-    expect(told).toEqual([code]);
+    const { events, entries } = await goOn(HISTORY, change(state));
+    expect(events).toEqual([code]);
     expect(entries).toEqual(HISTORY);
   });
 

@@ -143,7 +143,7 @@ describe.each([
           await scheduler.waitFor(Promise.all(processes.map((one) => one.close())));
         },
       ),
-      { numRuns: runs(200) },
+      { numRuns: runs(200, 8) },
     );
   });
 });

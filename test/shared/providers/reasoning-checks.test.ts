@@ -218,7 +218,7 @@ describe('a session that strips reasoning behind its edits', () => {
         // The same without stripping: the check finds what would have been refused.
         if ((await play(script, 'keep')) > 0) edited += 1;
       }),
-      { numRuns: runs(400, 40) },
+      { numRuns: runs(400, 12) },
     );
     expect(edited).toBeGreaterThan(0);
   });

@@ -145,7 +145,7 @@ describe('foldJournal', () => {
   it('stops in front of a result that would be different now', async () => {
     let seen = 0;
     let ended = 0;
-    for (const history of fc.sample(histories, { numRuns: 60, seed: 3 })) {
+    for (const history of fc.sample(histories, { numRuns: runs(60), seed: 3 })) {
       const { records } = await played(history, 'high-density', 200_000);
       const isMade = (record: JournalRecord): boolean =>
         record.kind === 'rows' && record.checksums.length > 0;

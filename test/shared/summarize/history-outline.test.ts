@@ -24,15 +24,15 @@ function pairsOf(notation: string): string {
   const ids = history.flatMap(({ speaker, blocks }) =>
     blocks.flatMap((block) => (speaker === 'ai' && block.type === 'tool_call' ? [block.id] : [])),
   );
-  const told = ids.map((id, row) => {
+  const lines = ids.map((id, row) => {
     const response = responseEntries[row] === -1 ? '' : `>${responseEntries[row]}`;
     return `${id}@${callEntries[row]}${response}`;
   });
   partialEntries.forEach((entry, row) => {
     const call = partialCalls[row]!;
-    told[call] = `${told[call]!}~${entry}`;
+    lines[call] = `${lines[call]!}~${entry}`;
   });
-  return told.join(' ');
+  return lines.join(' ');
 }
 
 describe('entryFlags', () => {

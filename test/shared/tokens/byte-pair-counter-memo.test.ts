@@ -12,14 +12,14 @@ const hash = fc.integer({ min: 0, max: 3 }).map((place) => place << 8);
 describe('WordMemo', () => {
   test('returns the remembered count of the same bytes, or 0', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(word, hash, fc.integer({ min: 1, max: 99 }))), (told) => {
+      fc.property(fc.array(fc.tuple(word, hash, fc.integer({ min: 1, max: 99 }))), (notes) => {
         const memo = new WordMemo();
         const last = new Map<number, readonly [Buffer, number]>();
-        for (const [bytes, key, count] of told) {
+        for (const [bytes, key, count] of notes) {
           memo.remember(key, Buffer.concat([Buffer.of(7), bytes]), 1, bytes.length + 1, count);
           last.set(key, [bytes, count]);
         }
-        for (const [bytes, key] of told) {
+        for (const [bytes, key] of notes) {
           const [known, count] = last.get(key) ?? [Buffer.of(), 0];
           expect(memo.countOf(key, bytes, 0, bytes.length)).toBe(known.equals(bytes) ? count : 0);
         }

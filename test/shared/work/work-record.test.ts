@@ -45,15 +45,15 @@ describe('gatherWork', () => {
     ];
     const from = { callOf: outlineHistory(history).callOf, toolCatalog: KNOWN_TOOL_CATALOG };
     const shortened = gatherWork({ history, ...from, fateOf: () => 'shortened', earlier: NO_WORK });
-    const told = {
+    const expected = {
       'create_refund order_id: ord_9, amount: 1999 → {"id":"re_1"}': 'answered',
       'update_ticket ticket_id: 7, status: open — the user said: legal looks at it': 'denied',
       'add_note ticket_id: 7 → it is noted': 'answered',
       'bulk_tag ids: 7, 8 → {"updated":1,"failed":1}': 'answered',
     };
-    expect(Object.fromEntries(shortened.done)).toEqual(told);
+    expect(Object.fromEntries(shortened.done)).toEqual(expected);
     const lines = history.map((entry, index) => summarizeEntry(entry, index, from.callOf));
-    expect(Object.fromEntries(gather(lines, shortened).done)).toEqual(told);
+    expect(Object.fromEntries(gather(lines, shortened).done)).toEqual(expected);
   });
 
   it('records what runs beside a read or a search', () => {

@@ -71,7 +71,9 @@ describe('identifierNeeds', () => {
     const text = fc.array(name, { maxLength: 3 }).map((names) => names.join(' '));
     const step = fc.oneof(
       text.map((said) => [said === '' ? says('nothing') : says(said)]),
-      fc.tuple(fc.uuid(), text, text).map(([id, asked, told]) => shell(id, `run ${asked}`, told)),
+      fc
+        .tuple(fc.uuid(), text, text)
+        .map(([id, asked, answered]) => shell(id, `run ${asked}`, answered)),
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 8 }), (steps) => {

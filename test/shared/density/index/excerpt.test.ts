@@ -211,8 +211,8 @@ describe('excerptOf', () => {
       `Traceback (most recent call last):\n  File "/w/a.py", line 8, in <module>\n    main()\n${what}\n`;
     const chain = ['KeyError: 1', 'RuntimeError: no config', "PriceError: cannot price 'x'"];
     const behind = '\nDuring handling of the above exception, another exception occurred:\n\n';
-    const told = excerptOf(noise + chain.map(thrown).join(behind), '[x]', 'run', 'exit 1');
-    expect(told.split('\nIt failed with: ').slice(1)).toEqual(chain);
+    const kept = excerptOf(noise + chain.map(thrown).join(behind), '[x]', 'run', 'exit 1');
+    expect(kept.split('\nIt failed with: ').slice(1)).toEqual(chain);
   });
 
   it('does not quote headings as an outcome, but quotes the sum of a plan', () => {

@@ -31,16 +31,16 @@ describe('names in commands', () => {
     fc.assert(
       fc.property(name, fc.constantFrom(...SPELLINGS), (each, spell) => {
         const file = `/w/${each}`;
-        const told = spell(each);
-        expect(readCommand(`cat ${told}`, '/w')).toEqual({ kind: 'read', files: [file] });
-        expect(readCommand(`sed -n '3,9p' ${told}`, '/w')).toEqual({
+        const spelled = spell(each);
+        expect(readCommand(`cat ${spelled}`, '/w')).toEqual({ kind: 'read', files: [file] });
+        expect(readCommand(`sed -n '3,9p' ${spelled}`, '/w')).toEqual({
           kind: 'read',
           files: [file],
           lines: { first: 3, last: 9 },
         });
         const written = { kind: 'write', files: [file] };
-        expect(readCommand(`sed -i 's/a/b/' ${told}`, '/w')).toEqual(written);
-        expect(readCommand(`cat > ${told} <<'EOF'\nx\nEOF`, '/w')).toEqual(written);
+        expect(readCommand(`sed -i 's/a/b/' ${spelled}`, '/w')).toEqual(written);
+        expect(readCommand(`cat > ${spelled} <<'EOF'\nx\nEOF`, '/w')).toEqual(written);
         for (const script of [
           `"cat '${each}'"`,
           String.raw`"cat \"${each}\""`,

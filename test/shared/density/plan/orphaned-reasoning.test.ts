@@ -83,11 +83,11 @@ describe('orphanedReasoning', () => {
         const gone = orphanedReasoning(blocks, isDropped);
         expect(gone.every((at) => blocks[at]?.type === 'thinking')).toBe(true);
         orphans += gone.length;
-        const told = (places: readonly number[]): readonly number[] =>
+        const substantial = (places: readonly number[]): readonly number[] =>
           places.filter((at) => blocks[at]?.type === 'thinking' || isSaid(blocks[at]));
         const all = blocks.map((_, at) => at);
-        const before = told(all);
-        const after = told(all.filter((at) => !isDropped(at) && !gone.includes(at)));
+        const before = substantial(all);
+        const after = substantial(all.filter((at) => !isDropped(at) && !gone.includes(at)));
         after.forEach((at, place) => {
           if (blocks[at]?.type !== 'thinking') return;
           const next = after[place + 1];

@@ -97,9 +97,9 @@ describe('optimize with an informative placeholder', () => {
         fc.constantFrom('informative' as const, 'recallable' as const),
         (history, config, placeholder) => {
           fc.pre(!holdsPlaceholder(history) && !repeatsIdsInEntries(history));
-          const told = compacted(history, { ...config, placeholder });
-          expect(told).toStrictEqual(expectedOf(history, config, placeholder));
-          if (holdsPlaceholder(told)) written += 1;
+          const left = compacted(history, { ...config, placeholder });
+          expect(left).toStrictEqual(expectedOf(history, config, placeholder));
+          if (holdsPlaceholder(left)) written += 1;
         },
       ),
       { numRuns: runs(1_500) },

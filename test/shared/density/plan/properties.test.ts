@@ -57,11 +57,11 @@ function toldBlocks(blocks: IContent['blocks']): IContent['blocks'] {
 }
 
 /** Whether anything is left that the reasoning at a place led to. */
-function isLedTo(told: IContent['blocks'], place: number, left: IContent['blocks']): boolean {
+function isLedTo(given: IContent['blocks'], place: number, left: IContent['blocks']): boolean {
   let at = place;
-  while (told[at]?.type === 'thinking') at += 1;
-  if (at === told.length) return true;
-  for (let block = told[at]; block !== undefined && block.type !== 'thinking'; block = told[at]) {
+  while (given[at]?.type === 'thinking') at += 1;
+  if (at === given.length) return true;
+  for (let block = given[at]; block !== undefined && block.type !== 'thinking'; block = given[at]) {
     if (left.includes(block)) return true;
     at += 1;
   }

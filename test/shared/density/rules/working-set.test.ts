@@ -275,9 +275,9 @@ describe('optimize with a working set', () => {
           const age = history.slice(callEntry + 1).filter(({ speaker }) => speaker === 'ai').length;
           const hasPlaceholder = placeholderKind(response) !== 'none';
           // An unknown tool with a file parameter may show the file, and so may one with parameters that are not fields; a short result may be a record.
-          const told = isRecord(call.parameters) ? Object.keys(call.parameters) : ['file'];
+          const keys = isRecord(call.parameters) ? Object.keys(call.parameters) : ['file'];
           const saysLittle = estimateResultTokens(response) < 400;
-          const isRead = saysLittle || told.some((key) => /path|file/.test(key));
+          const isRead = saysLittle || keys.some((key) => /path|file/.test(key));
           const time = isSearch ? searchCalls : isRead ? readCalls : otherCalls;
           if (!hasPlaceholder && age <= earlyShare * time) expect(after.has(response)).toBe(true);
         }
