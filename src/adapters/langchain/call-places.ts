@@ -33,7 +33,8 @@ const ARGUMENTS: readonly ArgumentsField[] = [
 export function callLists(message: MessageFields): readonly CallList[] {
   const calls = asArray(message.tool_calls);
   const invalidCalls = asArray(message.invalid_tool_calls);
-  const all = [...calls, ...invalidCalls];
+  // Not spread: the list of a caller may have an iterator that never ends.
+  const all = calls.concat(invalidCalls);
   const content = contentList(message.content);
   const chunks = listOf(message.tool_call_chunks);
   return [

@@ -305,3 +305,18 @@ describe('a call that is removed', () => {
     });
   });
 });
+
+describe('calls with an iterator of their own', () => {
+  it('are read without it, because it may never end', () => {
+    let isIterated = false;
+    const call = { id: 'c', name: 'read_file', args: { file_path: 'a.ts' } };
+    const message = aiMessageOf({ content: 'I read.', tool_calls: [call] });
+    const iterator = (): Iterator<unknown> => {
+      isIterated = true;
+      return [][Symbol.iterator]();
+    };
+    Object.defineProperty(message.tool_calls, Symbol.iterator, { value: iterator });
+    expect(readAll(format.createReader(), [message], 0).entries).toHaveLength(1);
+    expect(isIterated).toBe(false);
+  });
+});
