@@ -3,7 +3,7 @@
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 
-import type { BasedPlan, Offload, OffloadStats } from '../../src/main/offload/offload.js';
+import type { Offload, OffloadedPlan, OffloadStats } from '../../src/main/offload/offload.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
@@ -30,7 +30,7 @@ class HeldOffload implements Offload {
     return this.#inline.stats;
   }
 
-  async optimize(...args: Parameters<Offload['optimize']>): Promise<BasedPlan> {
+  async optimize(...args: Parameters<Offload['optimize']>): Promise<OffloadedPlan> {
     const planned = this.#inline.optimize(...args);
     const gate = deferred<undefined>();
     this.gates.push(gate);

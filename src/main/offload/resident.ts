@@ -20,7 +20,7 @@ import type { WorkPermit } from './circuit-breaker.js';
 import type { CountingThreads } from './in-flight-parcels.js';
 import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { BasedPlan, Offload, OffloadStats } from './offload.js';
+import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
 import { Residence } from './residence.js';
 import type { ResidenceOptions, SessionConnection } from './residence.js';
 
@@ -130,7 +130,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     base: DensityBase,
     config: DensityConfig,
     signal?: AbortSignal,
-  ): Promise<BasedPlan> {
+  ): Promise<OffloadedPlan> {
     signal?.throwIfAborted();
     const askedAt = performance.now();
     const residence = this.#residence;
@@ -143,9 +143,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     }
     // The history was rewritten meanwhile, so no plan for that base can be used any more.
     const isGone = this.#revision !== undefined && this.#revision !== base.revision;
-    return isGone
-      ? { base, plan: EMPTY_PLAN }
-      : this.#inline.optimize(history, base, config, signal);
+    return isGone ? { plan: EMPTY_PLAN } : this.#inline.optimize(history, base, config, signal);
   }
 
   async countTokens(
