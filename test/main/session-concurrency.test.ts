@@ -92,6 +92,32 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe(`h:new ${DENSE}`);
     });
 
+    it('prunes a history again that was cleared while a pass ran that was aborted', async () => {
+      const offload = new HeldOffload();
+      const timing = { edits: 'batched', minReclaimTokens: 1 } as const;
+      const session = openSession({ offload, timing, contextLimit: 100_000 });
+      const window = async (): Promise<void> => {
+        const ended = session.ensureCompressionBeforeSend('p');
+        await nextImmediate();
+        offload.answer(offload.gates.length - 1);
+        await ended;
+      };
+      session.history.addAll(Array.from({ length: 200 }, (_, at) => humanText(`entry ${at}`)));
+      await window();
+      session.history.addAll(Array.from({ length: 10 }, (_, at) => humanText(`later ${at}`)));
+      const controller = new AbortController();
+      const pass = session.ensureDensityOptimized(controller);
+      await nextImmediate();
+      session.history.clear();
+      controller.abort(new Error('enough'));
+      await expect(pass).rejects.toThrow('enough');
+      for (const notation of ['h a:r1 t:r1 a', 'h a:w2 t:w2 a']) {
+        session.history.addAll(historyOf(notation));
+        await window();
+      }
+      expect(entriesOf(session)).toBe('h a h a:w2 t:w2 a');
+    });
+
     it('computes it here after two plans that came too late', async () => {
       const offload = new HeldOffload();
       const session = openSession({ offload, entries: historyOf(STALE) });
