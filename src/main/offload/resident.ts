@@ -76,7 +76,8 @@ const COOL_DOWN_MS = 30_000;
 export class ResidentOffload implements Offload, HistoryMirror, EvictableSession {
   readonly #options: ResidentOffloadOptions;
   readonly #meter: OffloadMeter;
-  readonly #inline: InlineOffload;
+  /** Plans while there is no residence. */
+  #inline: InlineOffload;
   readonly #arrivals: Arrivals = new Arrivals();
   readonly #breaker: CircuitBreaker;
   readonly #blocksAhead: BlocksAhead;
@@ -111,12 +112,16 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     this.#entries = state.entries;
     this.#revision = state.base.revision;
     this.#residence?.checkConnection();
+    const isAppend = change.kind === 'append';
     if (this.#residence === undefined) {
+      this.#inline.noteChange(change, state);
       const { length } = state.base;
       // Entries appended just now are not part of the opening but follow as a change, so that their counts are expected.
-      const isAppend = change.kind === 'append';
       this.#moveIn(state, isAppend ? length - change.contents.length : length);
       if (!isAppend) return;
+    } else if (!isAppend) {
+      // Its index has missed the change, and would only occupy memory.
+      this.#inline = new InlineOffload(this.#meter);
     }
     const comingIn = this.#residence?.push(change, state) ?? [];
     // The pool counts entries that an edit has rewritten: a preflight waits for their counts, and the resident worker would deliver

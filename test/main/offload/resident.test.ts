@@ -7,7 +7,9 @@ import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import type { OffloadedPlan } from '../../../src/main/offload/offload.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
+import { NO_EDITS } from '../../../src/shared/density.js';
 import type { DensityBase, DensityConfig } from '../../../src/shared/density.js';
+import { HistoryIndex } from '../../../src/shared/density/index/history-index.js';
 import { materializeDensityPlan } from '../../../src/shared/density/plan/materialize.js';
 import { optimize, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { EMPTY_PLAN } from '../../../src/shared/density/plan/plan.js';
@@ -302,6 +304,23 @@ describe('ResidentOffload', () => {
       expect(bench.host.traffic.openings).toBe(1);
       expect(bench.pool.counted).toBe(2);
     });
+  });
+
+  it('indexes no entry again after an edit while there is no connection', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler, 1_000);
+      const { history } = bench;
+      history.addAll(Array.from({ length: 200 }, (_, at) => humanText(`entry ${at}`)));
+      await drain(scheduler);
+      await asks(bench, SETTINGS);
+      const append = vi.spyOn(HistoryIndex.prototype, 'append');
+      const edit = { ...NO_EDITS, removals: [3, 5] };
+      await history.applyDensityResult(edit, history.base);
+      await drain(scheduler);
+      await asks(bench, SETTINGS);
+      expect(append).not.toHaveBeenCalled();
+      append.mockRestore();
+    }, 1);
   });
 
   it('leaves counts to the pool when the session has its own counter', async () => {
