@@ -21,8 +21,7 @@ import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import { BatchPoints, EditGate } from '../../src/main/preflight/edit-policy.js';
-import { plannedEdit } from '../../src/main/preflight/found-edit.js';
-import type { FoundEdit } from '../../src/main/preflight/found-edit.js';
+import { FoundEdit } from '../../src/main/preflight/found-edit.js';
 import { ReasoningTerms } from '../../src/main/models/session-model.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { planIndexed, scopeOfPass, withTexts } from '../../src/shared/density/plan/optimize.js';
@@ -217,7 +216,7 @@ function densitySender(
     if (index === undefined) index = indexOf(history, config);
     else for (const entry of added) index.append(entry);
     const { plan, texts } = withTexts(planIndexed(index, config), index);
-    const found = plannedEdit(plan, history, config, texts);
+    const found = new FoundEdit(plan, { history, settings: config, texts });
     const result = admit(found, history);
     if (isEmptyDensityResult(result)) return history;
     applyDensityResult(history, result);

@@ -210,7 +210,7 @@ class ThreadedCompactor implements Compactor {
       edits,
       model,
       resolveStrategy: getCompressionStrategy,
-      alwaysPrunes: defaults.alwaysPrunes,
+      isForAgents: defaults.isForAgents,
     });
   }
 
@@ -219,7 +219,7 @@ class ThreadedCompactor implements Compactor {
     { history: restored = [], removalLogPath, activeTodos, ...options }: SessionOptions,
     { sessionId, config, offload }: Pick<SessionInit, 'sessionId' | 'config' | 'offload'>,
   ): Promise<Session> {
-    const { logger, tokenizer, preset, store } = this.#options;
+    const { logger, tokenizer, store } = this.#options;
     const { edits } = config.edits;
     const history = new HistoryService({
       countEntries: createCountEntries(tokenizer, offload),
@@ -237,7 +237,9 @@ class ThreadedCompactor implements Compactor {
     const compressionPrompt = await this.#resolvePrompt();
     this.#assertOpen();
     const removalLog =
-      removalLogPath === undefined ? undefined : await openSessionLog(removalLogPath);
+      removalLogPath === undefined
+        ? undefined
+        : await openSessionLog({ path: removalLogPath, sessionId, logger });
     const session: Session = new Session({
       sessionId,
       config,
@@ -250,7 +252,6 @@ class ThreadedCompactor implements Compactor {
       compactByProvider: options.compactByProvider,
       now: options.now,
       ownCatalog: options.density?.toolCatalog,
-      addsWorkNote: sessionDefaults(preset).addsWorkNote,
       calibration: this.#calibration,
       countsAreEstimates: tokenizer === 'estimate' ? () => true : this.#notice.hasWarnedOfEstimates,
       compressionInputs: () =>

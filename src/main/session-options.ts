@@ -141,10 +141,8 @@ export function removalLogPathOf(
 /** The values that a session uses for options that are not given. */
 export interface SessionDefaults {
   readonly edits: NonNullable<EditOptions['edits']>;
-  /** Whether a compaction leaves a note about the requests and work in the entries it removes. */
-  readonly addsWorkNote: boolean;
-  /** Whether results are shrunk and pruned with each strategy, and not only with those that do so themselves. */
-  readonly alwaysPrunes: boolean;
+  /** See `SessionConfigInit`. */
+  readonly isForAgents: boolean;
   /** Share of the context window at which summaries are requested in the background; 1 for never. */
   readonly ahead: number;
   readonly density: Pick<
@@ -155,8 +153,7 @@ export interface SessionDefaults {
 
 const FOR_AGENTS: SessionDefaults = {
   edits: 'auto',
-  addsWorkNote: true,
-  alwaysPrunes: true,
+  isForAgents: true,
   ahead: 0.7,
   density: { ...agentPreset(), shrink: DEFAULT_SHRINK },
 };
@@ -164,8 +161,7 @@ const FOR_AGENTS: SessionDefaults = {
 /** Without a catalog and working-set rules, a pass uses the documented ones. */
 const DOCUMENTED: SessionDefaults = {
   edits: 'every-turn',
-  addsWorkNote: false,
-  alwaysPrunes: false,
+  isForAgents: false,
   ahead: 1,
   density: { inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES },
 };

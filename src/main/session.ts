@@ -40,7 +40,7 @@ import { findOriginal } from './state/find-original.js';
 import type { StateReport } from './state/resume.js';
 import { sealState } from './state/session-state.js';
 import { presentEntriesOf } from './state/present-entries.js';
-import type { SessionState, SessionMemory } from './state/session-state.js';
+import type { SessionState } from './state/session-state.js';
 import { SharedHistory } from './state/shared-history.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/channels.js';
@@ -77,6 +77,9 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.settings = options.config.settings;
     this.#parts = createParts(options);
     this.#preflight = new Preflight(this.#parts);
+    this.history.watch(({ kind }) => {
+      if (kind === 'clear') this.#preflight.noteClear();
+    });
     const { config } = this.#parts;
     this.#shared = new SharedHistory({
       ...this.#parts,
@@ -86,7 +89,8 @@ export class Session extends SafeEmitter<SessionEvents> {
         this.#preflight.ahead.pause();
       },
       adopt: (former) => {
-        this.#adopt(former);
+        this.#parts = createParts({ ...this.#parts, wasSentBefore: false, former });
+        this.#preflight = new Preflight(this.#parts, this.#preflight);
       },
     });
     this.#removed = new RemovedReads(config.densityOptions);
@@ -348,11 +352,6 @@ export class Session extends SafeEmitter<SessionEvents> {
     const result = await (isShared ? this.#shared.saveAfter(run, request) : run());
     this.#preflight.ahead.start();
     return result;
-  }
-
-  #adopt(former: SessionMemory): void {
-    this.#parts = createParts({ ...this.#parts, wasSentBefore: false, former });
-    this.#preflight = new Preflight(this.#parts, this.#preflight);
   }
 
   async #runSteps<Result>(steps: Steps<Result>): Promise<Result> {

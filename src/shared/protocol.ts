@@ -2,7 +2,7 @@
 // a reply nested thousands of levels deep would block the pool that waits for it.
 
 import type { IContent } from './content.js';
-import type { DensityBase, DensityConfig } from './density.js';
+import type { DensityConfig } from './density.js';
 import type { PlanWithTexts } from './density/plan/optimize.js';
 import type { PackedCounts, PackedEntries } from './packed-entries.js';
 import type { ResidentOptions, WireReply } from './resident-protocol.js';
@@ -14,7 +14,6 @@ export type TaskRequest =
 /** Runs a density pass on a snapshot of a history. */
 export interface OptimizeRequest {
   readonly kind: 'optimize';
-  readonly base: DensityBase;
   readonly history: readonly IContent[];
   readonly config: DensityConfig;
 }
@@ -61,8 +60,7 @@ export const LOADED = 'loaded';
 
 /** The reply's value by kind of request. */
 export interface TaskValues {
-  /** `base` is that of the request. */
-  readonly optimize: PlanWithTexts & { readonly base: DensityBase };
+  readonly optimize: PlanWithTexts;
   /** Tokens per entry of the request. */
   readonly count: { readonly tokens: Int32Array };
   readonly 'count-packed': PackedCounts;

@@ -27,7 +27,7 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
   switch (request.kind) {
     case 'optimize':
       assertArray('the history', request.history);
-      return { base: request.base, ...planWithTexts(request.history, request.config) };
+      return planWithTexts(request.history, request.config);
     case 'count':
       return count(request.contents);
     case 'count-packed':

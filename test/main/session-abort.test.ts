@@ -23,6 +23,7 @@ import type {
 } from '../../src/main/strategies/strategy.js';
 import type { Summarizer } from '../../src/main/summarizer/summarizer.js';
 import { RemovalLog } from '../../src/main/removal-log/removal-log.js';
+import { SessionLog } from '../../src/main/removal-log/session-log.js';
 import { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
@@ -215,11 +216,14 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
     offload: guardedOffload(wire),
     calibration: new TokenCalibration(),
     compressionInputs: () => ({ summarizer }),
-    removalLog,
+    removalLog: new SessionLog(
+      { path: removalLog.path, sessionId: 's', logger: SILENT_LOGGER },
+      removalLog,
+    ),
     logger: {
       ...SILENT_LOGGER,
       debug: (message, details) => {
-        if (message !== 'preflight opens') return;
+        if (message !== 'a preflight begins') return;
         const { promptId } = details as { readonly promptId?: unknown };
         openings.set(String(promptId), { is: state(), reported: states.at(-1) ?? '' });
       },

@@ -3,7 +3,7 @@
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 
-import type { BasedPlan, Offload, OffloadStats } from '../../src/main/offload/offload.js';
+import type { Offload, OffloadedPlan, OffloadStats } from '../../src/main/offload/offload.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
@@ -30,7 +30,7 @@ class HeldOffload implements Offload {
     return this.#inline.stats;
   }
 
-  async optimize(...args: Parameters<Offload['optimize']>): Promise<BasedPlan> {
+  async optimize(...args: Parameters<Offload['optimize']>): Promise<OffloadedPlan> {
     const planned = this.#inline.optimize(...args);
     const gate = deferred<undefined>();
     this.gates.push(gate);
@@ -90,6 +90,32 @@ describe('Session', () => {
       offload.answer(1);
       expect(await pass).toMatchObject({ metadata: { readWritePairsPruned: 1 } });
       expect(entriesOf(session)).toBe(`h:new ${DENSE}`);
+    });
+
+    it('prunes a history again that was cleared while a pass ran that was aborted', async () => {
+      const offload = new HeldOffload();
+      const timing = { edits: 'batched', minReclaimTokens: 1 } as const;
+      const session = openSession({ offload, timing, contextLimit: 100_000 });
+      const window = async (): Promise<void> => {
+        const ended = session.ensureCompressionBeforeSend('p');
+        await nextImmediate();
+        offload.answer(offload.gates.length - 1);
+        await ended;
+      };
+      session.history.addAll(Array.from({ length: 200 }, (_, at) => humanText(`entry ${at}`)));
+      await window();
+      session.history.addAll(Array.from({ length: 10 }, (_, at) => humanText(`later ${at}`)));
+      const controller = new AbortController();
+      const pass = session.ensureDensityOptimized(controller);
+      await nextImmediate();
+      session.history.clear();
+      controller.abort(new Error('enough'));
+      await expect(pass).rejects.toThrow('enough');
+      for (const notation of ['h a:r1 t:r1 a', 'h a:w2 t:w2 a']) {
+        session.history.addAll(historyOf(notation));
+        await window();
+      }
+      expect(entriesOf(session)).toBe('h a h a:w2 t:w2 a');
     });
 
     it('computes it here after two plans that came too late', async () => {

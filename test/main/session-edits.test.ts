@@ -8,6 +8,7 @@ import { firstDifference, holdsReasoning } from '../../src/main/preflight/reason
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import type { Session } from '../../src/main/session.js';
 import { RemovalLog } from '../../src/main/removal-log/removal-log.js';
+import { SessionLog } from '../../src/main/removal-log/session-log.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { ContextWindowExceededError } from '../../src/shared/errors.js';
@@ -266,15 +267,17 @@ describe('Session', () => {
 
     it('records what it strips, also from entries that are added during the recording', async () => {
       const path = temporaryPath();
-      const removalLog = await RemovalLog.open(path);
-      const append = removalLog.append.bind(removalLog);
+      const opened = await RemovalLog.open(path);
+      const append = opened.append.bind(opened);
       const recording = deferred<null>();
       const begun = deferred<null>();
-      removalLog.append = async (...args) => {
+      opened.append = async (...args) => {
         begun.resolve(null);
         await recording.promise;
         return append(...args);
       };
+      const log = { path, sessionId: 'session', logger: SILENT_LOGGER };
+      const removalLog = new SessionLog(log, opened);
       const session = openNoted(THOUGHT, { timing: { ...strip, removalLog } });
       const window = session.ensureCompressionBeforeSend('p');
       await begun.promise;

@@ -41,8 +41,7 @@ describe('ensureCompressionBeforeSend', () => {
     ['DENSITY_DUPLICATE_INDEX', [dropped(2, 0), dropped(3, 0), dropped(2, 0)]],
   ])('rejects with %s when a result is invalid', async (code, rows) => {
     const offload = new InlineOffload();
-    const base = { revision: 0, length: 4 };
-    vi.spyOn(offload, 'optimize').mockResolvedValue({ base, plan: Int32Array.from(rows.flat()) });
+    vi.spyOn(offload, 'optimize').mockResolvedValue({ plan: Int32Array.from(rows.flat()) });
     const session = openSession({ offload, entries: historyOf('h a:one,two a:three a:four') });
     const before = entriesOf(session);
     expect(await outcomeOf(session.ensureCompressionBeforeSend('p1'))).toBe(code);

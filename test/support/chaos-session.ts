@@ -53,7 +53,7 @@ export interface ChaosSessionOptions {
   readonly now: () => number;
 }
 
-const { density, alwaysPrunes, addsWorkNote } = sessionDefaults(undefined);
+const { density, isForAgents } = sessionDefaults(undefined);
 const densityOptions = { workspaceRoot: '/w', ...density };
 
 /** Opens a session in a mode with threads. */
@@ -103,7 +103,7 @@ function openSession(
     edits: completeEditOptions({ edits: way.edits }),
     model: new SessionModel(),
     resolveStrategy: getCompressionStrategy,
-    alwaysPrunes,
+    isForAgents,
   });
   const offload = createOffload(() => config.density());
   const history = new HistoryService({
@@ -114,7 +114,7 @@ function openSession(
   if (isWeighed) for (const entry of restored) history.weigh(entry, estimateEntryTokens(entry));
   history.addAll(restored);
   return new Session({
-    ...{ config, sessionId, history, offload, now, addsWorkNote },
+    ...{ config, sessionId, history, offload, now },
     logger: SILENT_LOGGER,
     calibration: new TokenCalibration(),
     compressionInputs: () => ({ summarizer: CHAOTIC_SUMMARIZER, compressionPrompt: 'Sum up.' }),

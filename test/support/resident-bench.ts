@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { HistoryService } from '../../src/main/history-service.js';
 import { nextTurn } from '../../src/main/waiting/event-loop-turn.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
-import type { BasedPlan, Offload, OffloadStats } from '../../src/main/offload/offload.js';
+import type { Offload, OffloadedPlan, OffloadStats } from '../../src/main/offload/offload.js';
 import { ResidentOffload } from '../../src/main/offload/resident.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
@@ -27,7 +27,7 @@ export class ScheduledPool implements Offload {
     return this.#inline.stats;
   }
 
-  optimize(): Promise<BasedPlan> {
+  optimize(): Promise<OffloadedPlan> {
     return Promise.reject(new Error('A resident history has no pass planned by the pool.'));
   }
 
@@ -85,7 +85,7 @@ export function asks(
   { history, offload }: Bench,
   config: DensityConfig,
   signal?: AbortSignal,
-): Promise<BasedPlan> {
+): Promise<OffloadedPlan> {
   return offload.optimize(history.getRawHistory(), history.base, config, signal);
 }
 

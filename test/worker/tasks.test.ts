@@ -21,13 +21,12 @@ function malformed(request: unknown): TaskRequest {
 }
 
 describe('runTask', () => {
-  test('plans a pass and echoes its base', async () => {
+  test('plans a pass', async () => {
     const inclusion = humanText('--- a.ts ---\nx\n--- End of content ---');
     const history = [inclusion, inclusion];
-    const base = { revision: 9, length: 2 };
-    expect(await runTask({ kind: 'optimize', base, history, config: CONFIG })).toEqual({
+    expect(await runTask({ kind: 'optimize', history, config: CONFIG })).toEqual({
       ok: true,
-      value: { base, plan: planWithTexts(history, CONFIG).plan },
+      value: { plan: planWithTexts(history, CONFIG).plan },
       runMs: expect.any(Number),
     });
   });
@@ -48,7 +47,7 @@ describe('runTask', () => {
     ['an unknown kind', { kind: 'dance' }],
     ['nothing', undefined],
     ['invalid contents', { kind: 'count', contents: [null] }],
-    ['an invalid history', { kind: 'optimize', base: {}, history: 3, config: CONFIG }],
+    ['an invalid history', { kind: 'optimize', history: 3, config: CONFIG }],
   ])('replies with an error to %s', async (_name, request) => {
     expect(await runTask(malformed(request))).toEqual({
       ok: false,

@@ -55,18 +55,18 @@ export class BlocksAhead {
     if (placeholderOf(settings) !== 'pointer' || plan.length > MAX_ROWS * ROW_LENGTH) return;
     const uncounted: ContentBlock[] = [];
     let made = 0;
-    for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
-      const make = blockBuilder(row, entries[row.entry]?.blocks[row.block]);
-      if (make === undefined) continue;
-      // Yield first: a preflight may be waiting to apply the plan.
-      if (made % PER_TURN === 0) await nextTurn();
-      if (this.#newest !== plan || !isCurrent()) return;
-      made += 1;
-      const block = make();
-      if (!this.#tokens.has(block)) uncounted.push(block);
-    }
-    if (uncounted.length === 0) return;
     try {
+      for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+        const make = blockBuilder(row, entries[row.entry]?.blocks[row.block]);
+        if (make === undefined) continue;
+        // Yield first: a preflight may be waiting to apply the plan.
+        if (made % PER_TURN === 0) await nextTurn();
+        if (this.#newest !== plan || !isCurrent()) return;
+        made += 1;
+        const block = make();
+        if (!this.#tokens.has(block)) uncounted.push(block);
+      }
+      if (uncounted.length === 0) return;
       const counts = await this.#count(
         uncounted.map((block) => ({ speaker: 'tool', blocks: [block] })),
       );
@@ -75,7 +75,7 @@ export class BlocksAhead {
         if (tokens !== undefined) this.#tokens.set(block, tokens - ENTRY_OVERHEAD_TOKENS);
       });
     } catch {
-      // Ignored: the pool has reported the failure.
+      // Ignored: the pool has reported a failed count, and a preflight reports an entry that the host has changed.
     }
   }
 }

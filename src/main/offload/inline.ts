@@ -7,7 +7,6 @@ import type { IndexScope } from '../../shared/density/index/index-scope.js';
 import { scopeOfPass } from '../../shared/density/plan/optimize.js';
 import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
 import { asError } from '../../shared/errors.js';
-import { runSlicesInTurns } from '../../shared/slices.js';
 import type { BytePairCounter } from '../../shared/tokens/byte-pair-counter.js';
 import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import { entryTexts } from '../../shared/tokens/count-tokens.js';
@@ -17,10 +16,7 @@ import type { HistoryChange, HistoryMirror, HistoryState } from '../history-chan
 import { inTurns, nextTurn, setImmediate } from '../waiting/event-loop-turn.js';
 import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { BasedPlan, Offload, OffloadStats } from './offload.js';
-
-/** UTF-16 units counted between turns of the event loop: 2 ms for ordinary text, 25 ms in the worst case. */
-const SLICE_LENGTH = 65_536;
+import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
 
 /** Maximum entries to index without yielding: indexing them takes a millisecond or two. */
 const ENTRIES_AT_ONCE = 1_024;
@@ -52,7 +48,7 @@ export class InlineOffload implements Offload, HistoryMirror {
     base: DensityBase,
     config: DensityConfig,
     signal?: AbortSignal,
-  ): Promise<BasedPlan> {
+  ): Promise<OffloadedPlan> {
     signal?.throwIfAborted();
     const entries = entriesOfBase(history, base);
     if (base.length > ENTRIES_AT_ONCE && this.#index.isNew(base)) {
@@ -62,7 +58,7 @@ export class InlineOffload implements Offload, HistoryMirror {
     const startedAt = performance.now();
     const planned = this.#index.plan(entries, base, config);
     this.#addPass('optimize', base.length, performance.now() - startedAt);
-    return { base, ...planned };
+    return planned;
   }
 
   async countTokens(
@@ -77,7 +73,7 @@ export class InlineOffload implements Offload, HistoryMirror {
     signal?.throwIfAborted();
     if (counter === undefined) return entries.map(estimateEntryTokens);
     const startedAt = performance.now();
-    const tokens = await countInSlices(entries, counter, signal);
+    const tokens = await inTurns(countInSlices(entries, counter), signal);
     this.#addPass('count', entries.length, performance.now() - startedAt);
     return tokens;
   }
@@ -97,22 +93,17 @@ export class InlineOffload implements Offload, HistoryMirror {
   }
 }
 
-/** Like `countEachEntry`, yielding to the event loop after each slice, even within one huge entry. */
-async function countInSlices(
+/** Like `countEachEntry`, in slices, even within one huge entry. */
+function* countInSlices(
   entries: readonly IContent[],
   counter: BytePairCounter,
-  signal: AbortSignal | undefined,
-): Promise<readonly number[]> {
+): Generator<void, readonly number[], undefined> {
   const counts: number[] = [];
-  let unitsLeft = SLICE_LENGTH;
   for (const entry of entries) {
     let tokens = fixedEntryTokens(entry);
     for (const text of entryTexts(entry)) {
-      tokens += await runSlicesInTurns(counter.countInSlices(text), () => nextTurn(signal));
-      unitsLeft -= text.length;
-      if (unitsLeft > 0) continue;
-      unitsLeft = SLICE_LENGTH;
-      await nextTurn(signal);
+      tokens += yield* counter.countInSlices(text);
+      yield;
     }
     counts.push(tokens);
   }

@@ -2,24 +2,21 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import type { DensityPlan } from '../../shared/density/plan/plan.js';
+import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
 import type { HistoryMirror } from '../history-change.js';
-import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
+import type {
+  CompressionRequest,
+  PlannedCompression,
+  PlannedPass,
+} from '../../shared/resident-protocol.js';
 
 /** Where a session's work runs. `auto` chooses per pass. */
 export type OffloadMode = 'auto' | 'resident' | 'snapshot' | 'inline';
 
 export const OFFLOAD_MODES: readonly OffloadMode[] = ['auto', 'resident', 'snapshot', 'inline'];
 
-/** A plan, and the state of the history it was computed from. */
-export interface BasedPlan {
-  readonly base: DensityBase;
-  readonly plan: DensityPlan;
-  /** The texts that replace results the plan shrinks, in row order; absent if there are none. */
-  readonly texts?: readonly string[];
-  /** For edited entries: index and resulting tokens, or -1 if they must be counted. @default unknown */
-  readonly tokensAfter?: Int32Array;
-}
+/** A plan, and the tokens of entries after it, unless they are unknown. */
+export type OffloadedPlan = PlanWithTexts & Partial<Pick<PlannedPass, 'tokensAfter'>>;
 
 /**
  * Runs density passes and counts tokens. All implementations return equal results for equal input. Implementations that keep state
@@ -36,7 +33,7 @@ export interface Offload extends Partial<HistoryMirror> {
     base: DensityBase,
     config: DensityConfig,
     signal?: AbortSignal,
-  ): Promise<BasedPlan>;
+  ): Promise<OffloadedPlan>;
 
   /** Counts the tokens of each entry with the o200k encoding, in order. */
   countTokens(contents: readonly IContent[], signal?: AbortSignal): Promise<readonly number[]>;

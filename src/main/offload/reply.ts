@@ -83,7 +83,7 @@ function read<Value>(
 function findProblem(request: TaskRequest, value: JsonRecord): string | undefined {
   switch (request.kind) {
     case 'optimize':
-      return findPlanProblem(request.base, value);
+      return findPlanProblem(request.history.length, value);
     case 'count':
       return findCountProblem(request.contents.length, value);
     case 'count-packed':
@@ -112,7 +112,8 @@ function findDeltaProblem(
 
 function findPassProblem(base: DensityBase, pass: unknown): string | undefined {
   if (!isRecord(pass)) return 'no pass';
-  const problem = findPlanProblem(base, pass);
+  if (!isBase(pass.base, base)) return 'a plan for another base';
+  const problem = findPlanProblem(base.length, pass);
   if (problem !== undefined) return problem;
   if (!isEditList(pass.tokensAfter, 3, base.length)) return 'tokens of no entry';
   return isDuration(pass.runMs) ? undefined : 'no duration';
@@ -133,14 +134,9 @@ function findCompressionProblem(value: JsonRecord): string | undefined {
   return areLines ? undefined : 'not one line per result';
 }
 
-/** Returns what is wrong with a plan for `expected`, or `undefined`. */
-function findPlanProblem(
-  expected: DensityBase,
-  { base, plan, texts = [] }: JsonRecord,
-): string | undefined {
-  if (!isRecord(base) || !types.isInt32Array(plan)) return 'no plan';
-  if (!isBase(base, expected)) return 'a plan for another base';
-  const { length } = expected;
+/** Returns what is wrong with a plan for a history of this length, or `undefined`. */
+function findPlanProblem(length: number, { plan, texts = [] }: JsonRecord): string | undefined {
+  if (!types.isInt32Array(plan)) return 'no plan';
   if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return 'no texts';
   return isPlan(plan, length, texts.length) ? undefined : 'edits that are none of this history';
 }

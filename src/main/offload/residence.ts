@@ -127,9 +127,14 @@ export class Residence {
     clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
     if (this.#hasEnded) return;
-    const isDrawn = this.#inFlight.takeFromQueue(this.#mayPost);
-    const isPosted = this.#postNext();
-    if ((isDrawn || isPosted) && !this.#isAllPosted) this.#schedule();
+    try {
+      const isDrawn = this.#inFlight.takeFromQueue(this.#mayPost);
+      const isPosted = this.#postNext();
+      if ((isDrawn || isPosted) && !this.#isAllPosted) this.#schedule();
+    } catch (thrown) {
+      // The host has changed an entry since it was added.
+      this.#fail(thrown);
+    }
   }
 
   /**

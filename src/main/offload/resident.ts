@@ -20,7 +20,7 @@ import type { WorkPermit } from './circuit-breaker.js';
 import type { CountingThreads } from './in-flight-parcels.js';
 import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { BasedPlan, Offload, OffloadStats } from './offload.js';
+import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
 import { Residence } from './residence.js';
 import type { ResidenceOptions, SessionConnection } from './residence.js';
 
@@ -76,7 +76,8 @@ const COOL_DOWN_MS = 30_000;
 export class ResidentOffload implements Offload, HistoryMirror, EvictableSession {
   readonly #options: ResidentOffloadOptions;
   readonly #meter: OffloadMeter;
-  readonly #inline: InlineOffload;
+  /** Plans while there is no residence. */
+  #inline: InlineOffload;
   readonly #arrivals: Arrivals = new Arrivals();
   readonly #breaker: CircuitBreaker;
   readonly #blocksAhead: BlocksAhead;
@@ -111,12 +112,16 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     this.#entries = state.entries;
     this.#revision = state.base.revision;
     this.#residence?.checkConnection();
+    const isAppend = change.kind === 'append';
     if (this.#residence === undefined) {
+      this.#inline.noteChange(change, state);
       const { length } = state.base;
       // Entries appended just now are not part of the opening but follow as a change, so that their counts are expected.
-      const isAppend = change.kind === 'append';
       this.#moveIn(state, isAppend ? length - change.contents.length : length);
       if (!isAppend) return;
+    } else if (!isAppend) {
+      // Its index has missed the change, and would only occupy memory.
+      this.#inline = new InlineOffload(this.#meter);
     }
     const comingIn = this.#residence?.push(change, state) ?? [];
     // The pool counts entries that an edit has rewritten: a preflight waits for their counts, and the resident worker would deliver
@@ -130,7 +135,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     base: DensityBase,
     config: DensityConfig,
     signal?: AbortSignal,
-  ): Promise<BasedPlan> {
+  ): Promise<OffloadedPlan> {
     signal?.throwIfAborted();
     const askedAt = performance.now();
     const residence = this.#residence;
@@ -143,9 +148,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     }
     // The history was rewritten meanwhile, so no plan for that base can be used any more.
     const isGone = this.#revision !== undefined && this.#revision !== base.revision;
-    return isGone
-      ? { base, plan: EMPTY_PLAN }
-      : this.#inline.optimize(history, base, config, signal);
+    return isGone ? { plan: EMPTY_PLAN } : this.#inline.optimize(history, base, config, signal);
   }
 
   async countTokens(

@@ -10,7 +10,7 @@ import type { PassMessage } from '../telemetry/channels.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { entriesOfBase, InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { BasedPlan, Offload, OffloadStats } from './offload.js';
+import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
 import { isRequestRefused } from './pool-errors.js';
 import { countBatches } from './posted-entry.js';
 import type { WorkerPool } from './worker-pool.js';
@@ -50,17 +50,16 @@ export class SnapshotOffload implements Offload {
     base: DensityBase,
     config: DensityConfig,
     signal?: AbortSignal,
-  ): Promise<BasedPlan> {
+  ): Promise<OffloadedPlan> {
     // Copied now: the history will have changed by the time a thread is free or the fallback runs.
     const snapshot = entriesOfBase(history, base);
     if (snapshot.length > MAX_SNAPSHOT_ENTRIES) {
       return this.#inline.optimize(snapshot, base, config, signal);
     }
-    const request = { kind: 'optimize', base, history: snapshot, config } as const;
-    const value = await this.#attempt(request, signal, () =>
+    const request = { kind: 'optimize', history: snapshot, config } as const;
+    return this.#attempt(request, signal, () =>
       this.#inline.optimize(snapshot, base, config, signal),
     );
-    return { ...value, base };
   }
 
   /** Posts the batches one per turn of the event loop, at most one per thread at a time. */

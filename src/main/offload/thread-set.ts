@@ -77,7 +77,13 @@ export class ThreadSet {
   /** Starts the threads. @throws what `new Worker` throws if threads are forbidden. */
   constructor(options: ThreadSetOptions) {
     this.#options = options;
-    for (let count = 0; count < options.threads; count += 1) this.#start();
+    try {
+      for (let count = 0; count < options.threads; count += 1) this.#start();
+    } catch (thrown) {
+      // Nobody else could stop the threads that did start.
+      void this.destroy();
+      throw thrown;
+    }
   }
 
   /** Threads that can take a task now. */

@@ -32,13 +32,13 @@ const BYTES_PER_TOKEN = 3;
  *   reasoning is bound to it, and the new note goes to the end @default false
  */
 export function addWorkNote(
-  parts: Pick<SessionParts, 'addsWorkNote' | 'config' | 'gauge'>,
+  parts: Pick<SessionParts, 'config' | 'gauge'>,
   former: readonly IContent[],
   compacted: readonly IContent[],
   savedTokens: number,
   keepsReasoning = false,
 ): readonly IContent[] {
-  if (parts.addsWorkNote !== true) return compacted;
+  if (!parts.config.isForAgents) return compacted;
   const fateOf = fatesIn(former, compacted);
   const note = former.findLast(isWorkNote);
   const { outline, callOf } = outlineHistory(former);

@@ -81,7 +81,7 @@ export async function applyEdit(
   signal: AbortSignal | undefined,
   replayed?: Journal,
 ): Promise<StepOutcome<AppliedEdit> | null> {
-  const { history, recorder, sent } = parts;
+  const { history, removalLog, sent } = parts;
   const tokensBefore = history.getTotalTokens();
   // A replayed edit already includes its effect on reasoning.
   const strips = replayed === undefined && stripsReasoning(parts);
@@ -89,7 +89,9 @@ export async function applyEdit(
     ? withReasoning(parts, found, foundBase)
     : { result: found, base: foundBase };
   const changes = listChanges(history.getRawHistory(), result);
-  if (recorder !== undefined) await abortable(recorder.record('pruned', changes, signal), signal);
+  if (removalLog !== undefined) {
+    await abortable(removalLog.record('pruned', changes, signal), signal);
+  }
   if (history.revision !== base.revision) return null;
   if (strips && holdsReasoning(history.getRawHistory(), base.length)) return null;
   const tokensIn = (entries: readonly IContent[]): number =>

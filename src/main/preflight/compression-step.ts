@@ -96,7 +96,7 @@ async function land(
   { base, tokensBefore }: Before,
   signal: AbortSignal | undefined,
 ): Promise<Landed> {
-  const { history, recorder, sent } = parts;
+  const { history, removalLog, sent } = parts;
   const compacted =
     made.keepsReasoning === true ? made.newHistory : withoutStaleReasoning(parts, made.newHistory);
   const newLength = compacted.length;
@@ -110,9 +110,9 @@ async function land(
   );
   const tokensAfter = left + givenBack;
   if (tokensAfter >= tokensBefore) return { made, outcome: 'rejected', newLength };
-  if (recorder !== undefined) {
+  if (removalLog !== undefined) {
     const changes = listRewritten(history.getRawHistory(), newHistory);
-    await abortable(recorder.record('compressed', changes, signal), signal);
+    await abortable(removalLog.record('compressed', changes, signal), signal);
   }
   if (replaceHistory(parts, newHistory, base, made.keepsReasoning) === null)
     return { made, outcome: 'stale', newLength };

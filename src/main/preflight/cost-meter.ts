@@ -7,7 +7,6 @@ import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
 import type { EntryChange } from '../history-change.js';
 import type { HistoryService } from '../history-service.js';
-import type { HistoryTrace } from '../state/journal.js';
 import { inputCost, priceAt } from '../models/model-prices.js';
 import type { TokenPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
@@ -64,8 +63,6 @@ export class CostMeter {
   /** Returns the terms of the present request. */
   readonly #terms: () => CachingTerms;
   readonly #savings: RuleSavings;
-  /** Detects `clear`. */
-  #trace: HistoryTrace;
   #requests: number;
   #rewrites: number;
   /** The part of `spendable` from requests that are not in the totals: those of earlier sessions, found by a replay. */
@@ -90,15 +87,6 @@ export class CostMeter {
     this.#rewrites = former?.rewrites ?? 0;
     this.#earlierSpendable = former?.carried ?? 0;
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
-    this.#trace = history.journal.trace;
-  }
-
-  /** The savings by rule, reset on read after a `clear`: the first preflight after it may already edit entries added since. */
-  get #ruleSavings(): RuleSavings {
-    const { trace } = this.#history.journal;
-    if (trace !== this.#trace) this.#savings.startOver();
-    this.#trace = trace;
-    return this.#savings;
   }
 
   /** The totals so far. */
@@ -115,23 +103,28 @@ export class CostMeter {
   get #inputDollars(): Pick<CostReport, 'dollars'> {
     if (this.#dollars === null || this.#requests === 0) return {};
     const saved = this.#dollars.without - this.#dollars.with;
-    return { dollars: { ...this.#dollars, savedBy: this.#ruleSavings.shares(saved) } };
+    return { dollars: { ...this.#dollars, savedBy: this.#savings.shares(saved) } };
   }
 
   /** Notes what rules removed in an edit that landed. */
   noteEdits({ edits, changes }: Pick<PrunedEvent, 'edits' | 'changes'>): void {
     const counted: CountedTokens = (entry) => this.#history.countedTokens(entry);
-    this.#ruleSavings.noteEdits(edits, changes, (entry) => tokensOf(entry, counted));
+    this.#savings.noteEdits(edits, changes, (entry) => tokensOf(entry, counted));
   }
 
   /** Notes that a compression has landed. What it removed is known at the next request. */
   noteCompression(): void {
-    this.#ruleSavings.noteCompression();
+    this.#savings.noteCompression();
+  }
+
+  /** Notes that the history was cleared: nothing is removed from it any more. */
+  noteClear(): void {
+    this.#savings.startOver();
   }
 
   /** The state for a later session of this history. */
   get memory(): CostMemory {
-    const dollars = this.#dollars && { ...this.#dollars, rules: this.#ruleSavings.memory };
+    const dollars = this.#dollars && { ...this.#dollars, rules: this.#savings.memory };
     return {
       requests: this.#requests,
       rewrites: this.#rewrites,
@@ -155,9 +148,8 @@ export class CostMeter {
     this.#replayed = spendable;
   }
 
-  /** Adds the request that the present history makes. Call before `SentHistory.endPreflight`. */
-  endPreflight(): void {
-    const terms = this.#terms();
+  /** Adds the request that the present history makes. Call before `SentHistory.endPreflight`. @param terms of this request */
+  endPreflight(terms: CachingTerms): void {
     const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
     const totalTokens = this.#history.getTotalTokens();
     this.#requests += 1;
@@ -172,8 +164,8 @@ export class CostMeter {
     const fullTokens = totalTokens + reclaimedTokens;
     const addedTokens = fullTokens - this.#uncompacted.lastTokens;
     const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity, terms);
-    if (reclaimedTokens === 0) this.#ruleSavings.startOver();
-    else this.#ruleSavings.noteReclaimed(reclaimedTokens);
+    if (reclaimedTokens === 0) this.#savings.startOver();
+    else this.#savings.noteReclaimed(reclaimedTokens);
     const { price: known } = this.#cache;
     if (known === undefined) {
       this.#dollars = null;
@@ -190,7 +182,7 @@ export class CostMeter {
         without: this.#dollars.without + inputCost(price, fullTokens, fullRead),
       };
       const unreadTokens = totalTokens - addedTokens - read;
-      this.#ruleSavings.addRequest(priceAt(price, totalTokens), isRead, unreadTokens);
+      this.#savings.addRequest(priceAt(price, totalTokens), isRead, unreadTokens);
     }
     if (this.#replayed !== undefined) {
       this.#earlierSpendable =

@@ -6,9 +6,9 @@ import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
-import type { BasedPlan } from '../offload/offload.js';
+import type { OffloadedPlan } from '../offload/offload.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
-import type { HistoryTrace, Journal } from '../state/journal.js';
+import type { Journal } from '../state/journal.js';
 import type { PassMemory } from '../state/session-state.js';
 import { abortable } from '../waiting/abortable.js';
 import { applyEdit } from './apply-edit.js';
@@ -18,8 +18,7 @@ import { duePasses } from './due-passes.js';
 import type { DuePass } from './due-passes.js';
 import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission } from './edit-policy.js';
-import { plannedEdit } from './found-edit.js';
-import type { FoundEdit } from './found-edit.js';
+import { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
 import { gateOptions } from './session-parts.js';
@@ -27,9 +26,6 @@ import type { SessionParts } from './session-parts.js';
 
 /** After this many stale plans the pass runs on this thread, where the history cannot change while it runs. */
 const MAX_STALE_PLANS = 2;
-
-/** A plan, wherever it was made. */
-type PlannedPass = Omit<BasedPlan, 'base'>;
 
 /** The outcome of a pass: what changed, or `null`. */
 interface PassOutcome extends StepOutcome<PrunedEvent | null> {
@@ -48,8 +44,6 @@ export class DensityPruner {
   /** Whether earlier edits of this history have to be replayed first. */
   #needsReplay: boolean;
   #points: BatchPoints;
-  /** Detects `clear`. Unlike the journal it retains no entries. */
-  #trace: HistoryTrace;
   /** The value of `history.additions` that the last pass covered: more make the history dirty. */
   #settledAdditions = -1;
 
@@ -67,7 +61,6 @@ export class DensityPruner {
     // Under `every-turn` all edits land at once, so there is nothing to replay.
     this.#needsReplay = wasSentBefore && config.edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);
-    this.#trace = history.journal.trace;
     if (former?.passes.isSettled === true) this.#settledAdditions = history.additions;
   }
 
@@ -81,9 +74,8 @@ export class DensityPruner {
     return this.#parts.history.additions !== this.#settledAdditions;
   }
 
-  /** Begins a preflight: returns whether a pass is due. */
-  begin(): boolean {
-    this.#startOverWhenCleared();
+  /** Whether a pass is due. */
+  get isDue(): boolean {
     return this.isDirty && this.#parts.config.pruning.optimize !== undefined;
   }
 
@@ -99,8 +91,9 @@ export class DensityPruner {
   ): Promise<StepOutcome<PrunedEvent | null>> {
     // The pass may miss entries added from here on; they leave the history dirty.
     const seen = this.#parts.history.additions;
-    const at = this.#trace.length;
-    const { next } = this.#points;
+    const at = this.#parts.history.journal.length;
+    const points = this.#points;
+    const { next } = points;
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
@@ -110,7 +103,7 @@ export class DensityPruner {
     } catch (thrown) {
       isSettled = !isWriteFailure(thrown);
       // Nothing has landed, so the batch is still due: after an abort it must not wait for the next batch point.
-      this.#points = new BatchPoints(next);
+      if (this.#points === points) this.#points = new BatchPoints(next);
       throw thrown;
     } finally {
       // Not settled: an aborted pass, and one whose edits are held or could not be recorded. A pass that failed otherwise is not retried.
@@ -158,7 +151,7 @@ export class DensityPruner {
     for (let attempt = 0; ; attempt += 1) {
       const { base } = history;
       const entries = history.getRawHistory();
-      const planned: PlannedPass =
+      const planned: OffloadedPlan =
         attempt < MAX_STALE_PLANS
           ? await abortable(offload.optimize(entries, base, settings, signal), signal)
           : planWithTexts(entries, settings);
@@ -181,11 +174,12 @@ export class DensityPruner {
   }
 
   /** Returns the edit that a plan of the present history describes. */
-  #foundBy({ plan, texts, tokensAfter }: PlannedPass, settings: DensityConfig): FoundEdit {
+  #foundBy({ plan, texts, tokensAfter }: OffloadedPlan, settings: DensityConfig): FoundEdit {
     const { history } = this.#parts;
-    return plannedEdit(plan, history.getRawHistory(), settings, texts, (result) => {
+    const onMade = (result: DensityResult): void => {
       if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
-    });
+    };
+    return new FoundEdit(plan, { history: history.getRawHistory(), settings, texts, onMade });
   }
 
   /** Whether the next run replays the edits that landed before this session had the history. */
@@ -209,10 +203,8 @@ export class DensityPruner {
     return outcome;
   }
 
-  #startOverWhenCleared(): void {
-    const { trace } = this.#parts.history.journal;
-    if (trace === this.#trace) return;
-    this.#trace = trace;
+  /** Notes that the history was cleared: nothing that was sent is left. */
+  noteClear(): void {
     this.#points = new BatchPoints();
     this.#needsReplay = false;
   }

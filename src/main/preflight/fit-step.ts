@@ -141,7 +141,7 @@ function leavesUnsent({ summarized, dropped }: WindowFit, { outline }: Fittable)
 /** If anything is dropped, leaves room for the note of it, unless the rest cannot be made that small. */
 function fitWithNote(parts: SessionParts, input: Fittable, room: number): WindowFit {
   const fit = fitToWindow(input, room);
-  if (fit.dropped.length === 0 || parts.addsWorkNote !== true) return fit;
+  if (fit.dropped.length === 0 || !parts.config.isForAgents) return fit;
   const withNote = fitToWindow(input, room - maxNoteTokens(parts));
   return withNote.tokens <= room - maxNoteTokens(parts) ? withNote : fit;
 }

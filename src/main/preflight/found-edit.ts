@@ -10,22 +10,25 @@ import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 
+/** What the rows of an edit were planned for, and with. */
+export interface EditSource {
+  readonly history: readonly IContent[];
+  readonly settings: PassSettings;
+  /** The texts that the rows refer to. */
+  readonly texts?: readonly string[] | undefined;
+  /** Called with each result that is materialized. */
+  readonly onMade?: (result: DensityResult) => void;
+}
+
 /** An edit of the present history; invalid once the history is rewritten. */
 export class FoundEdit {
   readonly #rows: DensityPlan;
-  readonly #history: readonly IContent[];
-  readonly #make: (rows: DensityPlan) => DensityResult;
+  readonly #source: EditSource;
   #result: DensityResult | undefined;
 
-  /** @param make makes the result of a subset of the rows */
-  constructor(
-    rows: DensityPlan,
-    history: readonly IContent[],
-    make: (rows: DensityPlan) => DensityResult,
-  ) {
+  constructor(rows: DensityPlan, source: EditSource) {
     this.#rows = rows;
-    this.#history = history;
-    this.#make = make;
+    this.#source = source;
   }
 
   /** Index of the first edited entry; `Infinity` if there is none. */
@@ -48,11 +51,12 @@ export class FoundEdit {
    */
   limitedTo(place: Place): FoundEdit {
     const rows = this.#rows;
+    const { history } = this.#source;
     const rest = rowsFrom(rows, place.entry);
-    const edits = editsOf(rest, this.#history);
+    const edits = editsOf(rest, history);
     const inFront = rows.subarray(0, rows.length - rest.length);
-    const heldIds = lostIds(inFront, this.#history, edits);
-    const held = heldEntries(edits, heldIds, this.#history, place, () => {
+    const heldIds = lostIds(inFront, history, edits);
+    const held = heldEntries(edits, heldIds, history, place, () => {
       const { replacements } = this.#make(rowsOf(rest, (entry) => entry === place.entry));
       return replacements.get(place.entry);
     });
@@ -68,28 +72,15 @@ export class FoundEdit {
 
   #part(rows: DensityPlan): FoundEdit {
     if (rows.length === this.#rows.length) return this;
-    return new FoundEdit(rows, this.#history, this.#make);
+    return new FoundEdit(rows, this.#source);
   }
-}
 
-/**
- * An edit given by a plan.
- *
- * @param texts the texts that the plan refers to
- * @param onMade called with each result that is materialized
- */
-export function plannedEdit(
-  plan: DensityPlan,
-  history: readonly IContent[],
-  settings: PassSettings,
-  texts?: readonly string[],
-  onMade?: (result: DensityResult) => void,
-): FoundEdit {
-  return new FoundEdit(plan, history, (rows) => {
+  #make(rows: DensityPlan): DensityResult {
+    const { history, settings, texts, onMade } = this.#source;
     const result = materializeDensityPlan(rows, history, settings, texts);
     onMade?.(result);
     return result;
-  });
+  }
 }
 
 /** A place in a history: in front of this block of this entry. */

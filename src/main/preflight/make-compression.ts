@@ -115,7 +115,7 @@ export async function makeCompressionWithFallback(
  * @param isNeeded whether the history does not fit
  */
 export function fallbackOf(
-  { config, addsWorkNote }: SessionParts,
+  { config }: SessionParts,
   { name, requiresLLM }: CompressionStrategy,
   isNeeded: boolean,
 ): CompressionStrategy | undefined {
@@ -124,7 +124,7 @@ export function fallbackOf(
   if (name === 'provider') return config.resolveStrategy(named);
   if (!requiresLLM) return undefined;
   if (ephemerals.fallbackToTruncation()) return config.resolveStrategy('top-down-truncation');
-  const isUsed = isNeeded && addsWorkNote === true && named !== name;
+  const isUsed = isNeeded && config.isForAgents && named !== name;
   return isUsed ? config.resolveStrategy(named) : undefined;
 }
 

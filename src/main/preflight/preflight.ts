@@ -76,6 +76,13 @@ export class Preflight {
     };
   }
 
+  /** Notes that the history was cleared. */
+  noteClear(): void {
+    this.#parts.sent.startOver();
+    this.costs.noteClear();
+    this.#pruner.noteClear();
+  }
+
   /** Whether the next run may call a model, or apply a summary that a model has written. */
   async needsModel(request: PreflightRequest): Promise<boolean> {
     const { config, history, gauge } = this.#parts;
@@ -129,10 +136,10 @@ export class Preflight {
   #endPreflight(): void {
     const { history, gauge, sent, cache, cacheMisses } = this.#parts;
     gauge.endPreflight();
-    const { minCachedTokens = 0 } = cachingTerms(this.#parts);
-    this.costs.endPreflight();
+    const terms = cachingTerms(this.#parts);
+    this.costs.endPreflight(terms);
     cacheMisses.endPreflight();
-    sent.endPreflight(history.getTotalTokens() >= minCachedTokens);
+    sent.endPreflight(history.getTotalTokens() >= (terms.minCachedTokens ?? 0));
     cache.endRequest();
     this.#hasScannedForDrops = true;
   }
@@ -172,9 +179,8 @@ export class Preflight {
     const replaced = replacedEntries(history.getRawHistory(), compaction);
     if (replaced === 0) return null;
     const strategy = this.#parts.config.resolveStrategy('provider');
-    const make = (): Promise<MadeCompression> => dropReplaced(this.#parts, replaced);
     try {
-      return yield* this.#land(strategy, make, signal);
+      return yield* this.#land(strategy, () => dropReplaced(this.#parts, replaced), signal);
     } catch (thrown) {
       signal?.throwIfAborted();
       // Entries that cannot be recorded stay: the provider ignores everything in front of its compaction anyway.
@@ -194,7 +200,7 @@ export class Preflight {
     // A replay goes first: the edits that it repeats were made, and recorded, on entries that still had their reasoning.
     const isLast = isStale && this.#pruner.needsReplay;
     const stripped = isStale && !isLast ? yield* strip() : null;
-    if (!this.#pruner.begin()) return isLast ? yield* strip() : stripped;
+    if (!this.#pruner.isDue) return isLast ? yield* strip() : stripped;
     const pruned = yield* this.#prune(() => this.#pruner.run(this.#isRewriting, signal), signal);
     return isLast ? mergedEvents(pruned, yield* strip()) : mergedEvents(stripped, pruned);
   }
@@ -214,9 +220,7 @@ export class Preflight {
     const end = await this.#end(run, signal);
     if (end.event) this.costs.noteEdits(end.event);
     yield { step: 'pruned', strategy: config.pruning.name, ...end };
-    const { failure } = end;
-    const isUnrecorded = failure !== undefined && isWriteFailure(failure.thrown);
-    return isUnrecorded && gauge.fits() ? null : eventOf(end);
+    return isWriteFailure(end.failure?.thrown) && gauge.fits() ? null : eventOf(end);
   }
 
   /**
@@ -389,7 +393,7 @@ export class Preflight {
       startTimeMs,
       durationMs: performance.now() - start,
       isAborted: signal?.aborted === true,
-      recordingFailure: this.#parts.recorder?.takeFailure(),
+      recordingFailure: this.#parts.removalLog?.takeFailure(),
     };
   }
 }

@@ -4,7 +4,6 @@
 import { assertString, assertTokens, readOptions } from '../../shared/misuse.js';
 import type { Checks } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
-import type { HistoryTrace } from '../state/journal.js';
 import type { ModelPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { SentMemory, SessionMemory } from '../state/session-state.js';
@@ -22,13 +21,11 @@ interface SentHistoryInit {
 /** Bound on the models that a session remembers; sessions use few. */
 const MAX_MODELS = 32;
 
-/** The part of the last sent history that is unchanged. The caller must note edits; a `clear` is detected. */
+/** The part of the last sent history that is unchanged. The caller must note edits and clears. */
 export class SentHistory {
   readonly #history: HistoryService;
   readonly #cache: CacheTerms;
   readonly #now: () => number;
-  /** Detects `clear`. */
-  #trace: HistoryTrace;
   #sentEntries = 0;
   #intactEntries = 0;
   #sentAtMs = -Infinity;
@@ -47,7 +44,6 @@ export class SentHistory {
     this.#history = history;
     this.#cache = cache;
     this.#now = now;
-    this.#trace = history.journal.trace;
     if (wasSentBefore) this.endPreflight();
     if (former === undefined) return;
     const { entries, intactEntries, reclaimedTokens, idleMs, staleReasoningFrom, isCached } =
@@ -64,7 +60,6 @@ export class SentHistory {
 
   /** Length of the prefix that is unchanged since it was last sent. */
   get intactEntries(): number {
-    this.#catchUp();
     return this.#intactEntries;
   }
 
@@ -75,7 +70,6 @@ export class SentHistory {
 
   /** Whether the prompt cache of the present model has expired, or nothing was sent to that model yet. */
   get isExpired(): boolean {
-    this.#catchUp();
     const { modelName } = this.#history;
     const sentAtMs = this.#sentAtMsByModel.get(modelName) ?? this.#sentAtMsByModel.get(undefined);
     return this.#now() - (sentAtMs ?? -Infinity) >= this.#cache.ttlMs;
@@ -92,25 +86,21 @@ export class SentHistory {
 
   /** Milliseconds since the history was last sent; `Infinity` if it never was. */
   get idleMs(): number {
-    this.#catchUp();
     return this.#now() - this.#sentAtMs;
   }
 
   /** Counted tokens that edits have removed so far. */
   get reclaimedTokens(): number {
-    this.#catchUp();
     return this.#reclaimedTokens;
   }
 
   /** Index of the first entry whose reasoning may be stale (left behind an edit), which not every model accepts; else `Infinity`. */
   get staleReasoningFrom(): number {
-    this.#catchUp();
     return this.#staleReasoningFrom;
   }
 
   /** Notes that the provider has refused the reasoning: all of it is stale. */
   noteRefusedReasoning(): void {
-    this.#catchUp();
     this.#staleReasoningFrom = 0;
   }
 
@@ -139,7 +129,6 @@ export class SentHistory {
    * @param leavesReasoning whether reasoning behind that prefix stays, although its own prefix has changed
    */
   noteEdit(intactEntries: number, leavesReasoning: boolean): void {
-    this.#catchUp();
     const isLeft = leavesReasoning && intactEntries < this.#intactEntries;
     // Stale reasoning that an earlier edit has left may have moved to lower indices.
     if (isLeft || this.#staleReasoningFrom < Infinity)
@@ -159,7 +148,6 @@ export class SentHistory {
   /** Notes that the present history is being sent. @param isCached whether the request is long enough to be cached */
   endPreflight(isCached: boolean = true): void {
     this.#isCached = isCached;
-    this.#catchUp();
     this.#sentEntries = this.#history.length;
     this.#intactEntries = this.#history.length;
     this.#sentAtMs = this.#now();
@@ -169,14 +157,7 @@ export class SentHistory {
     this.#sentAtMsByModel.set(this.#history.modelName, this.#sentAtMs);
   }
 
-  #catchUp(): void {
-    const { trace } = this.#history.journal;
-    if (trace === this.#trace) return;
-    this.#trace = trace;
-    this.startOver();
-  }
-
-  /** Forgets what was sent: no cache holds anything of the present history. */
+  /** Forgets what was sent: the history was cleared, or no cache holds anything of it. */
   startOver(): void {
     this.#sentEntries = 0;
     this.#intactEntries = 0;

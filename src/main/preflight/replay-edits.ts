@@ -13,8 +13,7 @@ import { EditGate, isBatching } from './edit-policy.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
 import { duePasses } from './due-passes.js';
 import { EditedCopy } from './edited-copy.js';
-import { plannedEdit } from './found-edit.js';
-import type { FoundEdit } from './found-edit.js';
+import { FoundEdit } from './found-edit.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 import { cachingTerms, spendable, TokenTally } from './token-tally.js';
@@ -185,7 +184,7 @@ class PreflightReplay {
   #find(config: DensityConfig): FoundEdit {
     const history = this.#copy.getRawHistory();
     const { plan, texts } = this.#index.plan(history, config);
-    return plannedEdit(plan, history, config, texts);
+    return new FoundEdit(plan, { history, settings: config, texts });
   }
 
   #land(admission: Admission): Promise<DensityResult> {

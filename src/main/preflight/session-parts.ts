@@ -7,7 +7,6 @@ import { ReasoningTerms } from '../models/session-model.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { Offload } from '../offload/offload.js';
 import type { SessionLog } from '../removal-log/session-log.js';
-import { RemovalRecorder } from '../removal-log/removal-recorder.js';
 import type { SessionConfig } from '../settings/session-config.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import type { CompactByProvider } from '../strategies/provider-compaction.js';
@@ -26,8 +25,6 @@ export interface SessionInit extends Omit<ContextGaugeOptions, 'runtimeContext'>
   readonly sessionId: string;
   readonly config: SessionConfig;
   readonly offload: Offload;
-  /** Whether a compaction leaves a note about the requests and work in the entries it removes. @default false */
-  readonly addsWorkNote?: boolean | undefined;
   /** The host's own catalog, to be checked against the calls that arrive. @default none */
   readonly ownCatalog?: ToolCatalog | undefined;
   /** What strategies are given besides the history. @default nothing */
@@ -58,8 +55,6 @@ export interface SessionParts extends SessionInit {
   readonly guard: ProgressGuard;
   readonly sent: SentHistory;
   readonly cacheMisses: CacheMisses;
-  /** Absent if removed content is not recorded. */
-  readonly recorder?: RemovalRecorder | undefined;
   /** Aborts a running compression once `close` has waited long enough for it. */
   readonly ending: AbortController;
 }
@@ -73,7 +68,7 @@ export interface SessionParts extends SessionInit {
 export function createParts(
   init: SessionInit & Partial<Pick<SessionParts, 'reasoningTerms'>>,
 ): SessionParts {
-  const { config, history, former, removalLog, now = sessionClock() } = init;
+  const { config, history, former, now = sessionClock() } = init;
   const { edits, model, runtimeContext } = config;
   model.follow(history);
   const { cache } = model;
@@ -94,7 +89,6 @@ export function createParts(
     }),
     sent,
     cacheMisses: new CacheMisses({ history, sent, cache }, former && gauge.sentRequest),
-    recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
     ending: new AbortController(),
   };
 }

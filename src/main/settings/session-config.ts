@@ -40,8 +40,12 @@ export interface SessionConfigInit {
   /** The model that the session talks to. */
   readonly model: SessionModel;
   readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
-  /** Whether the pass of `high-density` also runs beside a strategy that does not prune. @default false */
-  readonly alwaysPrunes?: boolean | undefined;
+  /**
+   * Whether a session does what the specification lacks: the pass of `high-density` also runs beside a strategy that does not prune,
+   * a compaction leaves a note of the requests and work in the entries it removes, and over the limit another strategy stands in
+   * for a model that fails. @default false
+   */
+  readonly isForAgents?: boolean | undefined;
 }
 
 /** The configurations of a density pass: one weighs the cost of losing the prompt cache, the other ignores it. */
@@ -58,7 +62,7 @@ export class SessionConfig {
   readonly edits: CompleteEditOptions;
   readonly model: SessionModel;
   readonly resolveStrategy: SessionConfigInit['resolveStrategy'];
-  readonly #alwaysPrunes: boolean;
+  readonly isForAgents: boolean;
   #strategy: { readonly name: string; readonly is: CompressionStrategy } | undefined;
   #passes:
     (PassConfigs & { readonly from: EphemeralSettings; readonly at: CachePrices }) | undefined;
@@ -70,7 +74,7 @@ export class SessionConfig {
     this.edits = init.edits;
     this.model = init.model;
     this.resolveStrategy = init.resolveStrategy;
-    this.#alwaysPrunes = init.alwaysPrunes === true;
+    this.isForAgents = init.isForAgents === true;
   }
 
   /** The strategy that the settings name. */
@@ -83,7 +87,7 @@ export class SessionConfig {
   /** The strategy whose `optimize`, if it has one, runs before each send: the chosen strategy, or `high-density` beside it. */
   get pruning(): CompressionStrategy {
     const { strategy } = this;
-    const isJoined = this.#alwaysPrunes && strategy.optimize === undefined;
+    const isJoined = this.isForAgents && strategy.optimize === undefined;
     return isJoined ? this.resolveStrategy('high-density') : strategy;
   }
 

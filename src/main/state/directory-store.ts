@@ -181,10 +181,11 @@ async function versionsIn(folder: string): Promise<readonly number[]> {
 async function removeDrafts(folder: string): Promise<void> {
   for (const place of [folder, join(folder, 'originals')]) {
     for (const name of (await ifThere(readdir(place))) ?? []) {
+      if (!name.startsWith('.')) continue;
       const draft = join(place, name);
-      if (name.startsWith('.') && Date.now() - (await stat(draft)).mtimeMs >= DRAFT_MS) {
-        await removeFile(draft);
-      }
+      // A draft that is gone has been completed since.
+      const status = await ifThere(stat(draft));
+      if (status !== undefined && Date.now() - status.mtimeMs >= DRAFT_MS) await removeFile(draft);
     }
   }
 }

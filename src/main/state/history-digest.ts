@@ -102,7 +102,12 @@ export class HistoryDigest {
 
   readonly #settleSlice = (): void => {
     const end = performance.now() + SLICE_MS;
-    while (this.#bytes.length < this.#due && performance.now() < end) this.#advance();
+    try {
+      while (this.#bytes.length < this.#due && performance.now() < end) this.#advance();
+    } catch {
+      // The host has changed an entry since it was added. Whoever asks for the fingerprint gets the error.
+      this.#due = 0;
+    }
     const isMore = this.#bytes.length < this.#due;
     this.#timer = isMore ? setImmediate(this.#settleSlice) : undefined;
   };
@@ -115,9 +120,10 @@ export class HistoryDigest {
       this.#next = 0;
       return false;
     }
+    const digest = this.#digestOf(entry);
     this.#queue[this.#next] = undefined;
     this.#next += 1;
-    this.#append(this.#digestOf(entry));
+    this.#append(digest);
     // Drop processed items in bulk: amortized, each item is moved about once.
     if (this.#next > CHECKPOINT_ENTRIES && 2 * this.#next > this.#queue.length) {
       this.#queue = this.#queue.slice(this.#next);

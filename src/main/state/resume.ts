@@ -242,18 +242,11 @@ export async function startHistory(
   options: HistoryStartOptions,
 ): Promise<HistoryStart> {
   const { state = null, given } = options;
-  const start = state === null ? { taken: 0 } : await continueFrom(history, options);
-  if (start.memory !== undefined) return start;
-  await addInTurns(history, given);
-  return { ...start, taken: given.length };
-}
-
-async function continueFrom(
-  history: HistoryService,
-  options: HistoryStartOptions,
-): Promise<HistoryStart> {
-  const read = await readStateFor(history, options);
-  if ('report' in read) return { taken: 0, report: read.report };
+  const read = state === null ? undefined : await readStateFor(history, options);
+  if (read === undefined || 'report' in read) {
+    await addInTurns(history, given);
+    return { taken: given.length, ...read };
+  }
   const { journal, entries, tokens, taken, divergence } = read.resumed;
   for (let start = 0; start === 0 || start < entries.length; start += ENTRIES_PER_TURN) {
     if (start > 0) await nextTurn();

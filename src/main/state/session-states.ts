@@ -10,6 +10,7 @@ import { inTurns } from '../waiting/event-loop-turn.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { HistoryTrace } from './journal.js';
+import { presentEntriesOf } from './present-entries.js';
 import { checkEach, startHistory } from './resume.js';
 import type { HistoryStart } from './resume.js';
 import type { SessionState } from './session-state.js';
@@ -75,6 +76,7 @@ export class SessionStates {
   ): Promise<void> {
     if (!this.#remembers(edits)) return;
     await inTurns(history.journal.digest.settleInSlices());
+    await inTurns(presentEntriesOf(history).hashInSlices());
     this.#former.keep(history.journal.trace, snapshot());
   }
 

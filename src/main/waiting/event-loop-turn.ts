@@ -2,6 +2,7 @@
 // the globals (fake timers) must not make a compactor wait forever. Deadlines do follow fake timers.
 
 import timers from 'node:timers';
+import { runSlicesInTurns } from '../../shared/slices.js';
 
 /** Resolves in the next turn of the event loop. @throws the signal's reason if it has aborted by then. */
 export async function nextTurn(signal?: AbortSignal): Promise<void> {
@@ -14,18 +15,10 @@ export async function nextTurn(signal?: AbortSignal): Promise<void> {
 export const setImmediate: typeof timers.setImmediate = timers.setImmediate;
 export const clearImmediate: typeof timers.clearImmediate = timers.clearImmediate;
 
-const SLICE_MS = 1;
-
-/**
- * Runs a generator to its end and returns its result, yielding to the event loop whenever a millisecond has passed. Most yields
- * only read the clock.
- */
-export async function inTurns<Result>(slices: Generator<void, Result, undefined>): Promise<Result> {
-  let start = performance.now();
-  for (let slice = slices.next(); ; slice = slices.next()) {
-    if (slice.done === true) return slice.value;
-    if (performance.now() - start < SLICE_MS) continue;
-    await nextTurn();
-    start = performance.now();
-  }
+/** Runs a generator to its end and returns its result, yielding to the event loop whenever a millisecond has passed. */
+export function inTurns<Result>(
+  slices: Generator<void, Result, undefined>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  return runSlicesInTurns(slices, () => nextTurn(signal));
 }

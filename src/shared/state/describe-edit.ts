@@ -1,13 +1,14 @@
-// Describes an edit of a history as a journal record, from which the edit can be replayed on the same entries. Reads mainly the
-// changed entries; changes nothing.
+// Describes an edit of a history as a journal record, from which the edit can be replayed on the same entries. Reads only the
+// changed entries, and results that they refer to; changes nothing.
 
-import type { ContentBlock, IContent } from '../content.js';
+import { hasSubstance } from '../content.js';
+import type { IContent } from '../content.js';
 import type { DensityResult } from '../density.js';
 import { planInputsOf } from '../density/plan/materialize.js';
 import { EMPTY_PLAN, PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
 import type { ShownElsewhere, Source } from '../shrink/shown-before.js';
-import { describeSplice } from './describe-splice.js';
+import { describeChanges } from './describe-splice.js';
 import { checksumOfResult, replacesResult, rowSettings, NO_RULE } from './journal-record.js';
 import type { JournalRecord, RowSettings, ShownEarlier } from './journal-record.js';
 
@@ -31,13 +32,7 @@ export function describeEdit(
   former: readonly IContent[],
   result: DensityResult,
 ): JournalRecord {
-  const described = describeRows(at, former, result);
-  if (described !== undefined) return described;
-  const removed = new Set(result.removals);
-  const contents = former.flatMap((entry, index) =>
-    removed.has(index) ? [] : (result.replacements.get(index) ?? entry),
-  );
-  return describeSplice(at, former, contents);
+  return describeRows(at, former, result) ?? describeChanges(at, former, result);
 }
 
 type Row = readonly [
@@ -118,18 +113,23 @@ function stripRows(
   named: ReadonlySet<number>,
 ): readonly Row[] | undefined {
   const rows: Row[] = [];
-  const strip = (index: number, left: readonly ContentBlock[]): boolean => {
-    const before = former[index]?.blocks ?? [];
-    let isDescribed = named.has(index);
-    before.forEach((block, place) => {
-      if (block.type !== 'thinking' || left.includes(block)) return;
+  const strip = (index: number, after: IContent | undefined): boolean => {
+    const entry = former[index];
+    const before = entry?.blocks ?? [];
+    const left = after?.blocks ?? [];
+    const kept = before.filter((block, place) => {
+      if (block.type !== 'thinking' || left.includes(block)) return true;
       rows.push([index, place, ACTION.drop, NO_RULE, -1, -1]);
-      isDescribed = true;
+      return false;
     });
-    return isDescribed && (named.has(index) || left.every((block) => before.includes(block)));
+    if (named.has(index)) return true;
+    if (kept.length === before.length) return false;
+    // Rows remove what they leave without substance, unless it is the user's.
+    if (after === undefined) return entry?.speaker !== 'human' && !kept.some(hasSubstance);
+    return kept.length === left.length && kept.every((block, at) => block === left[at]);
   };
-  for (const index of removals) if (!strip(index, [])) return undefined;
-  for (const [index, { blocks }] of replacements) if (!strip(index, blocks)) return undefined;
+  for (const index of removals) if (!strip(index, undefined)) return undefined;
+  for (const [index, after] of replacements) if (!strip(index, after)) return undefined;
   return rows;
 }
 

@@ -103,4 +103,11 @@ describe('BlocksAhead', () => {
     const [first] = replacements.values();
     expect(first && failing.tokensOf(first)).toBeUndefined();
   });
+
+  it('leaves an entry that the host has changed to the preflight', async () => {
+    const { ahead, counted } = blocksAhead();
+    const broken = { speaker: 'tool' } as unknown as IContent;
+    await ahead.make(planOf(historyOf(1)), DEFAULT_DENSITY_CONFIG, [broken, broken], always);
+    expect(counted).toEqual([]);
+  });
 });

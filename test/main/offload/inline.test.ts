@@ -50,7 +50,7 @@ describe('InlineOffload', () => {
     const history = [inclusion, inclusion, inclusion];
     const base = { revision: 1, length: 2 };
     const planned = await new InlineOffload().optimize(history, base, CONFIG);
-    expect(planned).toEqual({ base, plan: planWithTexts(history.slice(0, 2), CONFIG).plan });
+    expect(planned).toEqual({ plan: planWithTexts(history.slice(0, 2), CONFIG).plan });
   });
 
   test('plans the same as a pass from scratch after a history has grown or was rewritten, or settings changed', async () => {
@@ -107,7 +107,7 @@ describe('InlineOffload', () => {
             next += count;
             const base = { revision, length: history.length };
             const planned = await inline.optimize(history, base, config);
-            expect(planned).toEqual({ base, ...planWithTexts(history, config) });
+            expect(planned).toEqual(planWithTexts(history, config));
           }
         },
       ),
@@ -136,7 +136,7 @@ describe('InlineOffload', () => {
     const base = { revision: 2, length: grown.length };
     const planned = await inline.optimize(grown, base, CONFIG);
     expect(append).toHaveBeenCalledTimes(2);
-    expect(planned).toEqual({ base, ...planWithTexts(grown, CONFIG) });
+    expect(planned).toEqual(planWithTexts(grown, CONFIG));
   });
 
   test('distinguishes histories with the same revision', async () => {
@@ -147,7 +147,6 @@ describe('InlineOffload', () => {
     const base = { revision: 1, length: 3 };
     await inline.optimize(one, base, CONFIG);
     expect(await inline.optimize(other, base, CONFIG)).toEqual({
-      base,
       plan: planWithTexts(other, CONFIG).plan,
     });
   });
@@ -158,7 +157,7 @@ describe('InlineOffload', () => {
       at % 100 === 0 ? inclusion : humanText(`entry ${at}`),
     );
     const base = { revision: 1, length: history.length };
-    const expected = { base, plan: planWithTexts(history, CONFIG).plan };
+    const expected = { plan: planWithTexts(history, CONFIG).plan };
     const inline = new InlineOffload();
     let hasTurned = false;
     let nowMs = 0;
@@ -173,7 +172,6 @@ describe('InlineOffload', () => {
     expect(hasTurned).toBe(true);
     const later = { revision: 2, length: history.length };
     expect(await inline.optimize(history, later, CONFIG)).toEqual({
-      base: later,
       plan: planWithTexts(history, CONFIG).plan,
     });
   });

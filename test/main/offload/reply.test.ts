@@ -3,14 +3,14 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { readCompressionReply, readReply } from '../../../src/main/offload/reply.js';
+import { humanText } from '../../../src/shared/content.js';
 import { DENSITY_RULES } from '../../../src/shared/density/rules/density-rules.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
 import type { CountRequest, OptimizeRequest } from '../../../src/shared/protocol.js';
 
 const OPTIMIZE: OptimizeRequest = {
   kind: 'optimize',
-  base: { revision: 3, length: 10 },
-  history: [],
+  history: Array.from({ length: 10 }, () => humanText('')),
   config: {
     readWritePruning: true,
     fileDedupe: true,
@@ -29,8 +29,8 @@ function ok(value: unknown): object {
   return { ok: true, value, runMs: 1 };
 }
 
-function planned(plan: unknown, base: object = OPTIMIZE.base): object {
-  return ok({ base, plan });
+function planned(plan: unknown): object {
+  return ok({ plan });
 }
 
 /** A plan of one row that differs from a good one in a column. */
@@ -58,16 +58,14 @@ describe('readReply', () => {
   test.each([
     ['null', null],
     ['a text', 'ok'],
-    ['no duration', { ok: true, value: { base: OPTIMIZE.base, plan: PLAN } }],
+    ['no duration', { ok: true, value: { plan: PLAN } }],
     ['neither value nor error', { ok: false, runMs: 1 }],
     ['an error without a message', { ok: false, error: { name: 'Error' }, runMs: 1 }],
-    ['another revision', planned(PLAN, { revision: 4, length: 10 })],
-    ['another length', planned(PLAN, { revision: 3, length: 11 })],
     ['a plain array', planned(ROW)],
     ['lists', planned({ drops: PLAN, pointers: PLAN })],
     ['nothing', planned(undefined)],
     ['half a row', planned(Int32Array.from(ROW.slice(0, 3)))],
-    ['an entry beyond the base', planned(row(0, 10))],
+    ['an entry beyond the history', planned(row(0, 10))],
     ['a negative entry', planned(row(0, -1))],
     ['a negative block', planned(row(1, -1))],
     ['no action', planned(row(2, 0))],

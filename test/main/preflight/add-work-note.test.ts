@@ -221,8 +221,10 @@ describe('a history that is cut to fit', () => {
 
 describe('addWorkNote', () => {
   const parts = (windowTokens: number): Parameters<typeof addWorkNote>[0] => ({
-    addsWorkNote: true,
-    config: { densityOptions: { workspaceRoot: '/w' } } as unknown as SessionParts['config'],
+    config: {
+      isForAgents: true,
+      densityOptions: { workspaceRoot: '/w' },
+    } as unknown as SessionParts['config'],
     gauge: { windowTokens } as unknown as SessionParts['gauge'],
   });
 

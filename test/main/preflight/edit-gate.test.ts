@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { EditGate } from '../../../src/main/preflight/edit-policy.js';
-import { plannedEdit } from '../../../src/main/preflight/found-edit.js';
+import { FoundEdit } from '../../../src/main/preflight/found-edit.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
 import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
@@ -41,7 +41,7 @@ describe('EditGate', () => {
     const reads = new Set<number>();
     const history = watched(entries, reads);
     const { plan } = planWithTexts(entries, PASS);
-    const found = plannedEdit(plan, history, PASS);
+    const found = new FoundEdit(plan, { history, settings: PASS });
     expect(found.size).toBe(20);
     const gate = new EditGate({
       edits,
@@ -61,7 +61,7 @@ describe('EditGate', () => {
     ['auto', false],
   ] as const)('lands in front of reasoning that the model binds under %s: %s', (edits, isWhole) => {
     const history = historyOf(`h ${STALE} h`);
-    const found = plannedEdit(planWithTexts(history, PASS).plan, history, PASS);
+    const found = new FoundEdit(planWithTexts(history, PASS).plan, { history, settings: PASS });
     const gate = new EditGate({
       edits,
       reasoning: { policy: 'keep', isUnset: true },
@@ -80,7 +80,7 @@ describe('EditGate', () => {
       const result = `(${'x'.repeat(400)})`;
       const history = historyOf(`h a:s1 t:s1${result} a:s2 t:s2 h`);
       const pass = { ...PASS, recencyPruning: true, recencyRetention: 1 };
-      const found = plannedEdit(planWithTexts(history, pass).plan, history, pass);
+      const found = new FoundEdit(planWithTexts(history, pass).plan, { history, settings: pass });
       const gate = new EditGate({
         edits: 'auto',
         reasoning: { policy: 'keep', isUnset: true },

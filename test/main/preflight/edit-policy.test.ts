@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { EditGate } from '../../../src/main/preflight/edit-policy.js';
 import type { Admission } from '../../../src/main/preflight/edit-policy.js';
 import type { EditPolicy } from '../../../src/main/preflight/edit-options.js';
-import { plannedEdit } from '../../../src/main/preflight/found-edit.js';
+import { FoundEdit } from '../../../src/main/preflight/found-edit.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
 import { ReasoningTerms } from '../../../src/main/models/session-model.js';
 import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
@@ -43,7 +43,10 @@ function admitted(edits: EditPolicy, given: Given, countedTokens?: () => number)
     sent: { intactEntries: sentEntries, isCacheCold },
     cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
   });
-  const found = plannedEdit(planWithTexts(HISTORY, PASS).plan, HISTORY, PASS);
+  const found = new FoundEdit(planWithTexts(HISTORY, PASS).plan, {
+    history: HISTORY,
+    settings: PASS,
+  });
   return gate.admit(found, { isForced, isBatchPoint });
 }
 

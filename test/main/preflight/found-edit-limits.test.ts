@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { plannedEdit } from '../../../src/main/preflight/found-edit.js';
+import { FoundEdit } from '../../../src/main/preflight/found-edit.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { applyDensityResult } from '../../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
@@ -41,7 +41,7 @@ function limited(notation: string, entry: number, block = 0, pass = PASS): Densi
   const history = historyOf(notation);
   const place = { entry, block };
   const { plan } = planWithTexts(history, pass);
-  return plannedEdit(plan, history, pass).limitedTo(place).result;
+  return new FoundEdit(plan, { history, settings: pass }).limitedTo(place).result;
 }
 
 describe('FoundEdit.limitedTo', () => {
@@ -106,7 +106,10 @@ describe('FoundEdit.limitedTo', () => {
       fc.nat(40),
       fc.nat(3),
       (history, config, entry, block) => {
-        const whole = plannedEdit(planWithTexts(history, config).plan, history, config);
+        const whole = new FoundEdit(planWithTexts(history, config).plan, {
+          history,
+          settings: config,
+        });
         const planned = whole.limitedTo({ entry, block });
         const { result } = planned;
         const edited = history.slice();
@@ -179,7 +182,7 @@ describe('FoundEdit.shrinkingFrom', () => {
     [3, '~3'],
     [4, ''],
   ])('keeps from entry %i on the edits that only shrink results', (entry, expected) => {
-    const planned = plannedEdit(plan, history, pass, texts);
+    const planned = new FoundEdit(plan, { history, settings: pass, texts });
     expect(describeResult(planned.result)).toBe('~0 ~3');
     expect(describeResult(planned.shrinkingFrom(entry).result)).toBe(expected);
   });
@@ -194,12 +197,12 @@ describe('FoundEdit.shrinkingFrom', () => {
       'shrink',
     ]);
     const { plan: rows, texts: shorter } = planWithTexts(both, recent);
-    const found = plannedEdit(rows, both, recent, shorter);
+    const found = new FoundEdit(rows, { history: both, settings: recent, texts: shorter });
     expect(found.shrinkingFrom(0).firstEntry).toBe(Infinity);
   });
 
   it('returns the same edit if it is complete', () => {
-    const found = plannedEdit(plan, history, pass, texts).shrinkingFrom(3);
+    const found = new FoundEdit(plan, { history, settings: pass, texts }).shrinkingFrom(3);
     expect(found.shrinkingFrom(2)).toBe(found);
   });
 });
@@ -214,5 +217,8 @@ function allBut(
   const shifted = (whole.rows ?? EMPTY_PLAN).map((value, at) => value + (at % 6 === 0 ? 1 : 0));
   const plan = Int32Array.of(0, 0, ACTION.drop, 0, -1, -1, ...shifted);
   const entries = [...before, ...history];
-  return plannedEdit(plan, entries, config).limitedTo({ entry: 1, block: 0 }).result;
+  return new FoundEdit(plan, { history: entries, settings: config }).limitedTo({
+    entry: 1,
+    block: 0,
+  }).result;
 }

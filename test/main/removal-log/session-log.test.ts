@@ -79,12 +79,16 @@ describe('openSessionLog', () => {
     watchLocksClosely();
     const removalLogPath = temporaryPath();
     const unlock = await lockElsewhere(removalLogPath);
-    const log = await openSessionLog(removalLogPath);
+    const log = await openSessionLog({
+      path: removalLogPath,
+      sessionId: 's1',
+      logger: SILENT_LOGGER,
+    });
     const isHeld = { code: 'REMOVAL_LOG_WRITE_FAILED', cause: { code: 'ELOCKED' } };
-    await expect(log.append([])).rejects.toMatchObject(isHeld);
+    await expect(log.record('pruned', [])).rejects.toMatchObject(isHeld);
     await unlock();
     await log.close();
-    await expect(log.append([])).rejects.toMatchObject({ code: 'CLOSED' });
+    await expect(log.record('pruned', [])).rejects.toMatchObject({ code: 'CLOSED' });
     let other: RemovalLog | undefined;
     const openAgain = async (): Promise<boolean> => {
       other = await RemovalLog.open(removalLogPath).catch(() => undefined);

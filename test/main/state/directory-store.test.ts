@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type * as FileSystem from 'node:fs/promises';
-import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -301,8 +301,12 @@ describe('directoryStore', () => {
       }
       utimesSync(join(root, folder), longAgo, longAgo);
     }
+    // A draft that its process completes between two steps of the sweep, in the first folder.
+    const busy = join(root, '0'.repeat(64));
+    mkdirSync(busy);
+    symlinkSync(join(busy, 'completed'), join(busy, '.draft'));
     await directoryStore(root).save('alive', STATE, null);
-    await expect.poll(() => readdirSync(root)).toHaveLength(1);
+    await expect.poll(() => readdirSync(root)).toHaveLength(2);
     expect((await directoryStore(root).load('alive'))?.state).toBe(STATE);
   });
 });

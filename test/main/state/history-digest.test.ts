@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HistoryService } from '../../../src/main/history-service.js';
 import { firstDifference, HistoryDigest } from '../../../src/main/state/history-digest.js';
 import type { HistoryDigests } from '../../../src/main/state/history-digest.js';
+import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { NO_EDITS } from '../../../src/shared/density.js';
@@ -90,6 +91,16 @@ describe('firstDifference', () => {
 });
 
 describe('HistoryDigest', () => {
+  it('leaves an entry that the host has changed to whoever asks for the fingerprint', async () => {
+    const digest = new HistoryDigest();
+    const entry = humanText('hello');
+    digest.add(entry);
+    Object.assign(entry, { blocks: undefined });
+    digest.settleSoon();
+    await nextTurn();
+    for (let asked = 0; asked < 2; asked += 1) expect(() => digest.digests).toThrow(TypeError);
+  });
+
   it('is the same however it was fed', async () => {
     const history = texts(150);
     const slow = new HistoryDigest();

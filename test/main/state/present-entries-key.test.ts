@@ -1,10 +1,12 @@
 // The key by which a state recognizes what a session has sent.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createCompactor } from '../../../src/main/compactor.js';
 import { HistoryService } from '../../../src/main/history-service.js';
 import {
   matchesKey,
   lengthOfKey,
+  PresentEntries,
   presentEntriesOf,
 } from '../../../src/main/state/present-entries.js';
 import { humanText } from '../../../src/shared/content.js';
@@ -25,6 +27,26 @@ describe('matchesKey', () => {
 });
 
 describe('PresentEntries, of the key', () => {
+  it('is made in turns of the event loop when a session ends that no store keeps', async () => {
+    await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    const history = Array.from({ length: 640 }, (_, at) => humanText(`entry ${at}`));
+    const session = await compactor.createSession({ history });
+    await session.history.applyDensityResult({ ...NO_EDITS, removals: [0] });
+    const slices: number[] = [];
+    const { hashInSlices } = PresentEntries.prototype;
+    vi.spyOn(PresentEntries.prototype, 'hashInSlices').mockImplementation(function* (
+      this: PresentEntries,
+    ) {
+      const made = [...hashInSlices.call(this)];
+      slices.push(made.length);
+      yield* made;
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    await session.close();
+    // The second call is that of the key itself.
+    expect(slices).toEqual([9, 0]);
+  });
+
   it('hashes a long history in many slices, whatever is edited or added in between', async () => {
     const history = new HistoryService();
     history.addAll(Array.from({ length: 1_000 }, (_, at) => humanText(`message ${at}`)));

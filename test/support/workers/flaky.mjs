@@ -1,10 +1,10 @@
 // A worker that answers optimize and count tasks with valid dummy replies. It throws while the config's shared counter
 // `failuresLeft` is above 0, and when it counts the text `fail`.
 
-function optimize({ base, config }) {
+function optimize({ config }) {
   const { failuresLeft } = config;
   if (failuresLeft !== undefined && Atomics.sub(failuresLeft, 0, 1) > 0) throw new Error('flaky');
-  return { base, plan: Int32Array.of(0, 0, 1, 0, -1, -1) };
+  return { plan: Int32Array.of(0, 0, 1, 0, -1, -1) };
 }
 
 function count({ contents }) {
