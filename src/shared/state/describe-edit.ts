@@ -1,5 +1,5 @@
-// Describes an edit of a history as a journal record, from which the edit can be replayed on the same entries. Reads mainly the
-// changed entries; changes nothing.
+// Describes an edit of a history as a journal record, from which the edit can be replayed on the same entries. Reads only the
+// changed entries, and results that they refer to; changes nothing.
 
 import { hasSubstance } from '../content.js';
 import type { ContentBlock, IContent } from '../content.js';
@@ -8,7 +8,7 @@ import { planInputsOf } from '../density/plan/materialize.js';
 import { EMPTY_PLAN, PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
 import type { ShownElsewhere, Source } from '../shrink/shown-before.js';
-import { describeSplice } from './describe-splice.js';
+import { describeChanges } from './describe-splice.js';
 import { checksumOfResult, replacesResult, rowSettings, NO_RULE } from './journal-record.js';
 import type { JournalRecord, RowSettings, ShownEarlier } from './journal-record.js';
 
@@ -32,13 +32,7 @@ export function describeEdit(
   former: readonly IContent[],
   result: DensityResult,
 ): JournalRecord {
-  const described = describeRows(at, former, result);
-  if (described !== undefined) return described;
-  const removed = new Set(result.removals);
-  const contents = former.flatMap((entry, index) =>
-    removed.has(index) ? [] : (result.replacements.get(index) ?? entry),
-  );
-  return describeSplice(at, former, contents);
+  return describeRows(at, former, result) ?? describeChanges(at, former, result);
 }
 
 /** Describes an edit as rows; `undefined` if rows cannot describe all of it. */
@@ -55,8 +49,9 @@ function describeRows(
   let newResults = 0;
   const row = new PlanCursor(plan);
   for (const entry of Int32Array.from([...removals, ...replacements.keys()]).sort()) {
-    const before = former[entry]?.blocks ?? [];
-    const left = replacements.get(entry)?.blocks ?? [];
+    const { speaker, blocks: before } = former[entry] as IContent;
+    const after = replacements.get(entry);
+    const left = after?.blocks ?? [];
     const isPlanned = row.entry === entry;
     const [firstRow, firstResult] = [rows.length, newResults];
     for (let block = 0; block < before.length; block += 1) {
@@ -77,7 +72,12 @@ function describeRows(
       if (content.type === 'thinking' && !left.includes(content))
         rows.push(entry, block, ACTION.drop, NO_RULE, -1, -1);
     }
-    if (rows.length === firstRow || !(isPlanned || onlyStrips(before, left))) return undefined;
+    // Rows remove what they leave without substance, unless it is the user's.
+    const isDescribed =
+      after === undefined
+        ? speaker !== 'human' && !before.some(hasSubstance)
+        : isWithoutReasoning(left, before);
+    if (rows.length === firstRow || !(isPlanned || isDescribed)) return undefined;
     if (firstResult === newResults) continue;
     const known = new Set(before);
     for (const content of left) {
@@ -90,9 +90,11 @@ function describeRows(
   return { kind: 'rows', at, rows: new Int32Array(rows), shown, checksums };
 }
 
-/** Whether an entry lost nothing but reasoning, or went because it held nothing else. */
-function onlyStrips(before: readonly ContentBlock[], left: readonly ContentBlock[]): boolean {
-  if (left.length === 0) return !before.some(hasSubstance);
+/** Whether an entry lost nothing but reasoning. */
+function isWithoutReasoning(
+  left: readonly ContentBlock[],
+  before: readonly ContentBlock[],
+): boolean {
   const others = before.filter((block) => block.type !== 'thinking' || left.includes(block));
   return others.length === left.length && others.every((block, at) => block === left[at]);
 }

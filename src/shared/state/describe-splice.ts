@@ -3,13 +3,14 @@
 
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent } from '../content.js';
+import type { DensityResult } from '../density.js';
 import { checksumOfResult } from './journal-record.js';
 import type { BlockOrigin, JournalRecord, SplicePiece } from './journal-record.js';
 import { textOfBlock } from './canonical-text.js';
 import { pushTo } from '../lists-by-key.js';
 import { referringResult } from './without-references.js';
 
-/** Describes a rewrite. The record is `unknown` if the list has new blocks that only the history may provide, see `mayBeWritten`. */
+/** Describes a rewrite. Linear in both lists. The record is `unknown` if the list has new blocks that only the history may provide, see `mayBeWritten`. */
 export function describeSplice(
   at: number,
   former: readonly IContent[],
@@ -42,6 +43,51 @@ export function describeSplice(
     } else return { kind: 'unknown', at };
   }
   return { kind: 'splice', at, pieces };
+}
+
+/**
+ * Describes an edit like the rewrite that it amounts to. Reads only the changed entries.
+ *
+ * @param former the history before the edit
+ */
+export function describeChanges(
+  at: number,
+  former: readonly IContent[],
+  { removals, replacements }: Pick<DensityResult, 'removals' | 'replacements'>,
+): JournalRecord {
+  const pieces: SplicePiece[] = [];
+  let [next, skipped] = [0, 0];
+  const stayUpTo = (end: number): void => {
+    if (end === next) return;
+    pieces.push({ kind: 'stay', skipped, kept: end - next });
+    skipped = 0;
+  };
+  for (const index of [...removals, ...replacements.keys()].sort((a, b) => a - b)) {
+    stayUpTo(index);
+    next = index + 1;
+    const after = replacements.get(index);
+    const blocks = after && blocksFrom(former[index], after);
+    if (blocks !== undefined) {
+      pieces.push({ kind: 'edited', skipped, blocks });
+      skipped = 0;
+      continue;
+    }
+    skipped += 1;
+    if (after === undefined) continue;
+    if (!after.blocks.every(mayBeWritten)) return { kind: 'unknown', at };
+    pieces.push({ kind: 'written', entry: after });
+  }
+  stayUpTo(former.length);
+  return { kind: 'splice', at, pieces };
+}
+
+/** How the blocks of an edited entry derive from those before; `undefined` if they do not, or anything else has changed. */
+function blocksFrom(
+  before: IContent | undefined,
+  { speaker, blocks, metadata }: IContent,
+): readonly BlockOrigin[] | undefined {
+  if (before?.speaker !== speaker || before.metadata !== metadata) return undefined;
+  return describeBlocks(blocks, new BlockPlaces(before.blocks));
 }
 
 /**
