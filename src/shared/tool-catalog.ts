@@ -1,9 +1,8 @@
 // Builds catalogs of an agent's tools, and looks up the uses of a tool in one.
 
+import { PATH_KEYS } from './call-name.js';
 import { assertToolCatalog, assertToolUse } from './density-options.js';
 import type { CommandUse, FileUse, LineKeys, ResultUse, ToolCatalog, ToolUse } from './tool-use.js';
-
-const PATH_KEYS = ['file_path', 'absolute_path', 'path'] as const;
 
 /** Makes the entry of a tool that reads files. `pathKeys` defaults to `file_path`, `absolute_path`, `path`. */
 export function readsFile(

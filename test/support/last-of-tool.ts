@@ -31,7 +31,7 @@ export const LAST_OF_TOOL: DensityRule<RuleFinding> = {
   item: 'outdated answer',
   counter,
   settings: [{ field, type: 'boolean', description: 'Keep the last result of each tool' }],
-  reads: ['calls', 'recency'],
+  reads: ['recency'],
   mark: ({ index: { responses }, marks, mark }) => {
     const newest = new Map<number, number>();
     for (let row = responses.length - 1; row >= 0; row -= 1) {

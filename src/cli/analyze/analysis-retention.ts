@@ -7,8 +7,6 @@ import type { StayReason } from './analysis-report.js';
 import { categoryOf } from '../measure/composition.js';
 import type { RecordedContext } from '../replay/attributed-steps.js';
 
-const NO_BLOCKS: ReadonlySet<number> = new Set();
-
 /**
  * Returns a function that takes an entry of `remaining` and its index there, and returns the reason of each of its blocks. A call has the
  * reason of its response.
@@ -32,21 +30,14 @@ export function explainStays(
   };
   return (entry, index) => {
     const explained = explain(index).blocks;
-    const including = entry.speaker === 'human' ? inclusionsIn(entry, config) : NO_BLOCKS;
     return entry.blocks.map((block, at) => {
+      const found = explained.find((each) => each.block === at);
       if (block.type === 'tool_call' || block.type === 'tool_response') {
-        const found = explained.find((each) => each.block === at);
         return found === undefined ? 'other-call' : reasonOfCall(found, block);
       }
-      return reasonOfOther(block, entry, including.has(at));
+      return reasonOfOther(block, entry, found?.rule === 'file-dedupe');
     });
   };
-}
-
-/** Returns the indices of the blocks that include files, which only a pass with `fileDedupe` detects. */
-function inclusionsIn(entry: IContent, config: DensityConfig): ReadonlySet<number> {
-  const { blocks } = explainDensity([entry], { ...config, fileDedupe: true }).explain(0);
-  return new Set(blocks.filter(({ rule }) => rule === 'file-dedupe').map(({ block }) => block));
 }
 
 function reasonOfResult(result: BlockExplanation, isOriginal: boolean): StayReason {

@@ -7,6 +7,13 @@ export function sumOf<Value>(values: Iterable<Value>, figureOf: (value: Value) =
   return sum;
 }
 
+/** Returns the largest of some figures, at least 0. Takes any number of them, other than `Math.max`. */
+export function maxOf(figures: Iterable<number>): number {
+  let max = 0;
+  for (const figure of figures) max = Math.max(max, figure);
+  return max;
+}
+
 /** Returns the sums of several figures over all values. */
 export function sumsOf<Key extends string>(
   values: readonly Readonly<Record<Key, number>>[],

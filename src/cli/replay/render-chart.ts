@@ -1,6 +1,7 @@
 // Renders a chart of tokens per model call: sent tokens as solid bars, saved tokens as shaded blocks above them. Readable without
 // colours.
 
+import { maxOf } from '../measure/aggregate.js';
 import type { TokenPair } from './money.js';
 import { formatCompact } from '../terminal/text-layout.js';
 import type { Layout, Paint } from '../terminal/terminal-layout.js';
@@ -18,7 +19,7 @@ export function renderChart(
   calls: readonly TokenPair[],
   { width, paint }: Layout,
 ): readonly string[] {
-  const top = niceCeiling(Math.max(0, ...calls.flatMap((call) => [call.without, call.with])));
+  const top = niceCeiling(maxOf(calls.flatMap((call) => [call.without, call.with])));
   if (top === 0) return [];
   const labels = Array.from({ length: ROWS + 1 }, (_, row) =>
     row % 5 === 0 ? formatCompact((top * (ROWS - row)) / ROWS) : '',

@@ -16,7 +16,7 @@ import {
   SummarizerError,
   SummaryRejectedError,
 } from '../../index.js';
-import { sumOf } from '../measure/aggregate.js';
+import { maxOf, sumOf } from '../measure/aggregate.js';
 import { startStretch } from './loop-monitor.js';
 import type {
   CompressionFailure,
@@ -206,7 +206,7 @@ export class SessionRecorder {
     return {
       windowWaitMs: sumOf(this.preflights, ({ waitMs }) => waitMs),
       windowBusyMs: sumOf(this.preflights, ({ busyMs }) => busyMs),
-      longestWindowMs: Math.max(0, ...this.preflights.map(({ waitMs }) => waitMs)),
+      longestWindowMs: maxOf(this.preflights.map(({ waitMs }) => waitMs)),
     };
   }
 }

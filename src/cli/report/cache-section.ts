@@ -12,6 +12,7 @@ import {
 import { areaOf, callChart, lineOf } from './call-chart.js';
 import { figureRow, headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
+import { maxOf } from '../measure/aggregate.js';
 import { savedByRule } from '../replay/money.js';
 import type { InputSum, InputSums, RecordedRequest } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
@@ -48,7 +49,7 @@ function bars(requests: readonly RecordedRequest[]): Markup {
   const before = requests.map(({ without }) => without.sentTokens);
   const sent = requests.map((request) => request.with.sentTokens);
   const read = requests.map((request) => request.with.cacheReadTokens);
-  const top = Math.max(1, ...before, ...sent);
+  const top = Math.max(1, maxOf(before), maxOf(sent));
   const rewrites = requests.flatMap((request, at) => (request.rewrites > 0 ? [at] : []));
   return callChart({
     names: requests.map((_, at) => `${at + 1}`),

@@ -1,7 +1,7 @@
 // The figure of tokens per turn: a chart of stacked layers, and the same numbers as an accessible table.
 
 import { formatCount } from '../terminal/text-layout.js';
-import { groupBy, sumOf } from '../measure/aggregate.js';
+import { groupBy, maxOf, sumOf } from '../measure/aggregate.js';
 import { areaOf, callChart, lineOf } from './call-chart.js';
 import type { CallMark } from './call-chart.js';
 import type { ChartData } from './chart-data.js';
@@ -47,7 +47,7 @@ function areas(chart: ChartData): Markup {
   return callChart({
     names: turns,
     top,
-    label: `Tokens by category over ${turns.length} turns; at most ${formatCount(Math.max(...without))} without ctxfold. The table below has the numbers.`,
+    label: `Tokens by category over ${turns.length} turns; at most ${formatCount(maxOf(without))} without ctxfold. The table below has the numbers.`,
     paths: [
       ...stacked.reverse(),
       line('without', without),

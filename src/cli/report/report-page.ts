@@ -1,7 +1,7 @@
 // The data of the page: the replay, its recording, and the labels of names.
 
 import { getCompressionStrategy } from '../../strategies.js';
-import { groupBy, sumOf } from '../measure/aggregate.js';
+import { groupBy, maxOf, sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
@@ -117,7 +117,7 @@ const MAX_STRETCH = 1.6;
 const HEADROOM = 1.06;
 
 function topOf(tokens: readonly number[], threshold: number): number {
-  const peak = Math.max(1, ...tokens);
+  const peak = Math.max(1, maxOf(tokens));
   return HEADROOM * (threshold <= peak * MAX_STRETCH ? Math.max(peak, threshold) : peak);
 }
 

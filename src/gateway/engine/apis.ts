@@ -24,6 +24,8 @@ export interface Api {
 /** A reason to pass on a request: its messages are only a part of the history. */
 export const KEPT_HISTORY = 'the provider keeps the history';
 const NO_TOOLS = 'a side call, without tools';
+/** The same for a path of `sideRequests`. */
+export const SIDE_REQUEST = 'a count or a compaction of other messages';
 
 const hasTools = (fields: JsonRecord): boolean => asArray(fields['tools']).length > 0;
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;

@@ -164,11 +164,7 @@ class LocalEngine implements Engine {
     const request = this.#read(call);
     if (typeof request === 'string') return passed(request);
     const { list, messages } = request;
-    const reason =
-      call.passes ??
-      (call.isSideRequest === true
-        ? 'a count or a compaction of other messages'
-        : apiNamed(call.api).passes(list.fields, messages.at(-1)));
+    const reason = call.passes ?? apiNamed(call.api).passes(list.fields, messages.at(-1));
     if (reason === undefined) return this.#compactTurn(call, request);
     const isFixed = call.isObserved === true || NEVER_EDITED.has(reason);
     const conversation = isFixed ? undefined : this.#conversations.continuedBy(request);

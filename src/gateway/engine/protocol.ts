@@ -14,10 +14,8 @@ export interface EngineCall {
   readonly name?: string | undefined;
   /** The model, if the path names it. */
   readonly model?: string | undefined;
-  /** Why the request must be passed on, if its headers say so; see `passesByHeaders`. */
+  /** Why no new edits must be made, if the head of the request says so: see `passesByHeaders` and `SIDE_REQUEST`. */
   readonly passes?: string | undefined;
-  /** Whether the request only counts or compacts its messages, so that no new edits must be made. @default false */
-  readonly isSideRequest?: boolean | undefined;
   /** The text with which the upstream refused the compacted request, which is now compacted again. @default nothing was refused */
   readonly refusal?: string | undefined;
   /** Whether the original body is sent in any case, so that no new body needs to be assembled. @default false */

@@ -74,7 +74,6 @@ interface RecordedRequest {
 }
 
 const CLOSE_LIST = 0x5d;
-const CLOSE_OBJECT = 0x7d;
 /** Limit for the bytes of all kept bodies together. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
@@ -261,7 +260,10 @@ function keptBytes({ list, sent }: TrackedConversation): number {
   return list.bytes.length + (sent?.text.length ?? 0);
 }
 
-/** Number of whole elements of a known list that the list at `at` begins with: a binary search for the end of the common bytes. */
+/**
+ * Number of whole elements of a known list that the list at `at` begins with: a binary search for the end of the common bytes. The
+ * elements are objects, so that none is only the beginning of another one.
+ */
 function commonElements(
   { bytes: known, start, elements }: ListInBody,
   bytes: Buffer,
@@ -275,9 +277,7 @@ function commonElements(
     if ((elements[middle]?.end ?? Infinity) <= common) low = middle + 1;
     else high = middle;
   }
-  // If the last common element is no object, it may be only a prefix of the new list's element, such as `1` of `12`.
-  const last = elements[low - 1]?.end;
-  return last === common && known[last - 1] !== CLOSE_OBJECT ? low - 1 : low;
+  return low;
 }
 
 /** Number of bytes that `keyOf` samples. */

@@ -1,7 +1,9 @@
 // Logs the edits that landed in a conversation: rule, tool, size, and the original text while it is kept. Reports contain no
 // content; originals are returned only on request.
 
+import type { EntryChange } from '../../main/history-change.js';
 import type { ContentBlock } from '../../shared/content.js';
+import { payloadText } from '../../shared/tokens/content-text.js';
 import type {
   PrunedEvent,
   CompressedEvent,
@@ -55,9 +57,8 @@ export class WatchedSession {
       if (action === 'companion' || action === 'superseded') continue;
       const change = byEntry.get(entry);
       const before = change?.before.blocks[block];
-      if (before === undefined) continue;
-      const after = change?.after?.blocks.find((now) => isSameBlock(now, before));
-      this.#add(rule, action, before, after);
+      if (change === undefined || before === undefined) continue;
+      this.#add(rule, action, before, action === 'drop' ? undefined : leftOf(before, change));
     }
   }
 
@@ -100,11 +101,26 @@ export class WatchedSession {
   }
 }
 
-function isSameBlock(now: ContentBlock, before: ContentBlock): boolean {
+/** Returns what an edit left of a block. Unchanged blocks of its entry are the same objects as before. */
+function leftOf(block: ContentBlock, { before, after }: EntryChange): ContentBlock | undefined {
+  return after?.blocks.find((now) => isMadeFrom(now, block) && !before.blocks.includes(now));
+}
+
+function isMadeFrom(now: ContentBlock, before: ContentBlock): boolean {
   if (now.type === 'tool_response' && before.type === 'tool_response')
     return now.callId === before.callId;
   if (now.type === 'tool_call' && before.type === 'tool_call') return now.id === before.id;
-  return now.type === before.type && now.type === 'text';
+  return now.type === 'text' && before.type === 'text' && isCutFrom(now.text, before.text);
+}
+
+/** Whether a text consists of lines of another one, in their order. */
+function isCutFrom(text: string, whole: string): boolean {
+  let from = 0;
+  return text.split('\n').every((line) => {
+    const at = whole.indexOf(line, from);
+    from = at + line.length;
+    return at !== -1;
+  });
 }
 
 function toolOf(block: ContentBlock): string | undefined {
@@ -114,10 +130,6 @@ function toolOf(block: ContentBlock): string | undefined {
 
 function textOf(block: ContentBlock): string {
   if (block.type === 'text') return block.text;
-  if (block.type === 'tool_response') return textOfValue(block.result);
-  return block.type === 'tool_call' ? textOfValue(block.parameters) : '';
-}
-
-function textOfValue(value: unknown): string {
-  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+  if (block.type === 'tool_response') return payloadText(block.result);
+  return block.type === 'tool_call' ? payloadText(block.parameters) : '';
 }

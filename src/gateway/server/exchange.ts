@@ -4,6 +4,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createHash, randomBytes } from 'node:crypto';
 import { nameInHeaders, passesByHeaders } from '../engine/conversation-name.js';
+import { SIDE_REQUEST } from '../engine/apis.js';
 import type { Api } from '../engine/apis.js';
 import type { Engine, EngineAnswer, EngineCall } from '../engine/protocol.js';
 import type { SpareMemory } from '../body/spare-memory.js';
@@ -73,8 +74,7 @@ export function exchange(
     scope: scopeOf(headers, upstreamName, options.store === undefined ? SALT : ''),
     name: nameInHeaders(headers),
     model,
-    passes: passesByHeaders(headers),
-    isSideRequest,
+    passes: passesByHeaders(headers) ?? (isSideRequest ? SIDE_REQUEST : undefined),
     isObserved,
   };
   const begun = { ...parts, request, response, route, coding, call, copy };

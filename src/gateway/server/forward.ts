@@ -62,8 +62,7 @@ export class Forwarder {
    * Forwards a request.
    *
    * @param body replaces the request's own body
-   * @param isAgain whether this is a retry, which gets a new connection
-   * @param own the request's own body, of which the first attempt has read a part
+   * @param former the request's own body, of which a first attempt has read a part; for a retry, which gets a new connection
    */
   forward(
     request: IncomingMessage,
@@ -71,13 +70,13 @@ export class Forwarder {
     route: Route,
     body?: Uint8Array,
     events: ForwardEvents = {},
-    isAgain: boolean = false,
-    own: OwnBody = new OwnBody(request),
+    former?: OwnBody,
   ): void {
     const { upstreamName } = route;
+    const own = former ?? new OwnBody(request);
     let outgoing: ClientRequest;
     try {
-      outgoing = this.#open(request, route, body?.length, isAgain);
+      outgoing = this.#open(request, route, body?.length, former !== undefined);
     } catch {
       this.#reportFailure(`${upstreamName} did not answer (a request that cannot be passed on)`);
       refuse(response, 400, 'the request has headers that cannot be passed on.');
@@ -93,7 +92,7 @@ export class Forwarder {
       if (isAnswered || response.destroyed) return;
       if (wasUnread(error) && (body !== undefined || own.isKept)) {
         isRetried = true;
-        this.forward(request, response, route, body, events, true, own);
+        this.forward(request, response, route, body, events, own);
         return;
       }
       const failure = `${upstreamName} did not answer (${error.code ?? error.name})`;

@@ -323,6 +323,6 @@ function sumOf(a: AnsweredUsage, b: AnsweredUsage): AnsweredUsage {
 }
 
 function keepLast<Item>(items: Item[], added: readonly Item[], count: number): void {
-  items.push(...added);
+  items.push(...added.slice(-count));
   if (items.length > count) items.splice(0, items.length - count);
 }

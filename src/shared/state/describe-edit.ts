@@ -2,7 +2,7 @@
 // changed entries, and results that they refer to; changes nothing.
 
 import { hasSubstance } from '../content.js';
-import type { IContent } from '../content.js';
+import type { ContentBlock, IContent } from '../content.js';
 import type { DensityResult } from '../density.js';
 import { planInputsOf } from '../density/plan/materialize.js';
 import { EMPTY_PLAN, PlanCursor } from '../density/plan/plan.js';
@@ -35,102 +35,68 @@ export function describeEdit(
   return describeRows(at, former, result) ?? describeChanges(at, former, result);
 }
 
-type Row = readonly [
-  entry: number,
-  block: number,
-  action: number,
-  rule: number,
-  start: number,
-  end: number,
-];
-
 /** Describes an edit as rows; `undefined` if rows cannot describe all of it. */
 function describeRows(
   at: number,
   former: readonly IContent[],
   result: DensityResult,
 ): JournalRecord | undefined {
-  const { rows: given = EMPTY_PLAN } = result;
+  const { removals, replacements, rows: plan = EMPTY_PLAN } = result;
   const by = planInputsOf(result);
+  const rows: number[] = [];
   const shown: (readonly ShownEarlier[])[] = [];
-  const rows: Row[] = [];
-  const named = new Set<number>();
-  for (const row of rowsOf(given)) {
-    const [entry, block, action, rule, , end] = row;
-    named.add(entry);
-    if (action !== ACTION.shrink) {
-      rows.push(row);
-      continue;
-    }
-    const runs = by?.texts[end];
-    const above = runs === undefined ? [] : findShown(former, entry, runs);
-    if (above === undefined) return undefined;
-    rows.push([entry, block, action, rule, shown.push(above) - 1, -1]);
-  }
-  const strips = stripRows(former, result, named);
-  if (strips === undefined) return undefined;
-  rows.push(...strips);
-  if (strips.length > 0) rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const checksums = checksumsOf(rows, former, result);
-  if (checksums === undefined) return undefined;
-  return { kind: 'rows', at, rows: Int32Array.from(rows.flat()), shown, checksums };
-}
-
-/** Returns the checksums of the new results, in order; `undefined` if these are not the results that the rows produce. */
-function checksumsOf(
-  rows: readonly Row[],
-  former: readonly IContent[],
-  { replacements }: DensityResult,
-): readonly number[] | undefined {
   const checksums: number[] = [];
-  let expected = 0;
-  let last = -1;
-  for (const [entry, , action] of rows) {
-    if (!replacesResult(action)) continue;
-    expected += 1;
-    if (entry === last) continue;
-    last = entry;
-    const before = former[entry]?.blocks ?? [];
-    for (const block of replacements.get(entry)?.blocks ?? []) {
-      if (block.type !== 'tool_response' || before.includes(block)) continue;
-      if (typeof block.result !== 'string') return undefined;
-      checksums.push(checksumOfResult(block.result));
+  let newResults = 0;
+  const row = new PlanCursor(plan);
+  for (const entry of Int32Array.from([...removals, ...replacements.keys()]).sort()) {
+    const { speaker, blocks: before } = former[entry] as IContent;
+    const after = replacements.get(entry);
+    const left = after?.blocks ?? [];
+    const isPlanned = row.entry === entry;
+    const [firstRow, firstResult] = [rows.length, newResults];
+    for (let block = 0; block < before.length; block += 1) {
+      const content = before[block] as ContentBlock;
+      for (; row.entry === entry && row.block === block; row.next()) {
+        const { action, rule, start, end } = row;
+        if (replacesResult(action)) newResults += 1;
+        if (action !== ACTION.shrink) {
+          rows.push(entry, block, action, rule, start, end);
+          continue;
+        }
+        const runs = by?.texts[end];
+        const above = runs === undefined ? [] : findShown(former, entry, runs);
+        if (above === undefined) return undefined;
+        rows.push(entry, block, action, rule, shown.push(above) - 1, -1);
+      }
+      // Reasoning goes because of an edit before it.
+      if (content.type === 'thinking' && !left.includes(content))
+        rows.push(entry, block, ACTION.drop, NO_RULE, -1, -1);
+    }
+    // Rows remove what they leave without substance, unless it is the user's.
+    const isDescribed =
+      after === undefined
+        ? speaker !== 'human' && !before.some(hasSubstance)
+        : isWithoutReasoning(left, before);
+    if (rows.length === firstRow || !(isPlanned || isDescribed)) return undefined;
+    if (firstResult === newResults) continue;
+    const known = new Set(before);
+    for (const content of left) {
+      if (content.type !== 'tool_response' || known.has(content)) continue;
+      if (typeof content.result !== 'string') return undefined;
+      checksums.push(checksumOfResult(content.result));
     }
   }
-  return checksums.length === expected ? checksums : undefined;
+  if (!row.isAtEnd || checksums.length !== newResults) return undefined;
+  return { kind: 'rows', at, rows: new Int32Array(rows), shown, checksums };
 }
 
-function* rowsOf(plan: Int32Array): Generator<Row, void, undefined> {
-  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
-    yield [row.entry, row.block, row.action, row.rule, row.start, row.end];
-  }
-}
-
-/** Rows for reasoning that the edit dropped; `undefined` if the edit made any other change in an entry that no row names. */
-function stripRows(
-  former: readonly IContent[],
-  { removals, replacements }: DensityResult,
-  named: ReadonlySet<number>,
-): readonly Row[] | undefined {
-  const rows: Row[] = [];
-  const strip = (index: number, after: IContent | undefined): boolean => {
-    const entry = former[index];
-    const before = entry?.blocks ?? [];
-    const left = after?.blocks ?? [];
-    const kept = before.filter((block, place) => {
-      if (block.type !== 'thinking' || left.includes(block)) return true;
-      rows.push([index, place, ACTION.drop, NO_RULE, -1, -1]);
-      return false;
-    });
-    if (named.has(index)) return true;
-    if (kept.length === before.length) return false;
-    // Rows remove what they leave without substance, unless it is the user's.
-    if (after === undefined) return entry?.speaker !== 'human' && !kept.some(hasSubstance);
-    return kept.length === left.length && kept.every((block, at) => block === left[at]);
-  };
-  for (const index of removals) if (!strip(index, undefined)) return undefined;
-  for (const [index, after] of replacements) if (!strip(index, after)) return undefined;
-  return rows;
+/** Whether an entry lost nothing but reasoning. */
+function isWithoutReasoning(
+  left: readonly ContentBlock[],
+  before: readonly ContentBlock[],
+): boolean {
+  const others = before.filter((block) => block.type !== 'thinking' || left.includes(block));
+  return others.length === left.length && others.every((block, at) => block === left[at]);
 }
 
 /** Locates the results that a shrunk result refers to; `undefined` if one is missing. */

@@ -138,12 +138,19 @@ function applyRecord(
   list: IContent[],
   context: FoldContext,
 ): boolean {
-  try {
+  const apply = (): boolean => {
     if (record.kind === 'rows') return applyRows(record, list, context);
     return record.kind === 'splice' && applySplice(record, list, context.deferred);
+  };
+  return ifFitting(apply) ?? false;
+}
+
+/** What a function returns; `undefined` if rows or pieces do not match a list, as those of another history: these errors tell. */
+function ifFitting<Result>(run: () => Result): Result | undefined {
+  try {
+    return run();
   } catch (thrown) {
-    // Rows and pieces that do not match the list, as in the journal of another history, throw these errors.
-    if (thrown instanceof RangeError || thrown instanceof TypeError) return false;
+    if (thrown instanceof RangeError || thrown instanceof TypeError) return undefined;
     throw thrown;
   }
 }
@@ -271,7 +278,7 @@ class DeferredResults {
   #madeOf(deferred: DeferredResult): ContentBlock | number {
     const before = this.#made(deferred.before);
     if (typeof before === 'number') return before;
-    const text = textOrNot(deferred.make, before as ToolResponseBlock);
+    const text = ifFitting(() => deferred.make(before as ToolResponseBlock));
     if (text === undefined || checksumOfResult(text) !== deferred.checksum) return deferred.record;
     const made = withResult(before as ToolResponseBlock, text);
     noteShrunk(made, { before: before as ToolResponseBlock, settings: deferred.settings });
@@ -289,15 +296,6 @@ interface DeferredText {
 interface DeferredResult extends DeferredText {
   readonly before: ToolResponseBlock;
   readonly record: number;
-}
-
-function textOrNot(make: MakeText, response: ToolResponseBlock): string | undefined {
-  try {
-    return make(response);
-  } catch (thrown) {
-    if (thrown instanceof RangeError || thrown instanceof TypeError) return undefined;
-    throw thrown;
-  }
 }
 
 function shownElsewhere(

@@ -116,14 +116,10 @@ const SEARCHED_BLOCKS = 128;
  * Finds calls lazily: searches backwards from each response, since most calls are right before it, and outlines the whole
  * history only for one that is farther away. The history must not change meanwhile. All searches together are linear.
  */
-export function answeredCalls(
-  history: readonly IContent[],
-  searchedBlocks: number = SEARCHED_BLOCKS,
-): CallOf {
+export function answeredCalls(history: readonly IContent[]): CallOf {
   let outlined: CallOf | undefined;
   return (entry, block) => {
-    const near =
-      outlined === undefined ? findNear(history, entry, block, searchedBlocks) : 'too far';
+    const near = outlined === undefined ? findNear(history, entry, block) : 'too far';
     if (near !== 'too far') return near;
     outlined ??= outlineHistory(history).callOf;
     return outlined(entry, block);
@@ -134,13 +130,12 @@ function findNear(
   history: readonly IContent[],
   entry: number,
   block: number,
-  searchedBlocks: number,
 ): ToolCallBlock | 'too far' | undefined {
   const response = history[entry]?.blocks[block];
   if (history[entry]?.speaker !== 'tool' || response?.type !== 'tool_response') return undefined;
   if (response.isComplete === false) return undefined;
   let answered = 0;
-  let left = searchedBlocks;
+  let left = SEARCHED_BLOCKS;
   for (let index = entry; index >= 0; index -= 1) {
     const { speaker, blocks } = history[index] ?? NO_ENTRY;
     const last = index === entry ? block - 1 : blocks.length - 1;

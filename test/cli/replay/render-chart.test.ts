@@ -22,14 +22,17 @@ describe('renderChart', () => {
     ).toBe('1');
   });
 
-  test.each([2, 3, 17, 37, 38, 200, 5_000])('fits %i calls and ends with the last', (length) => {
-    const calls = Array.from({ length }, (_, at) => ({ without: at + 1, with: (at + 1) / 2 }));
-    const lines = chart(calls);
-    expect(lines).toHaveLength(12);
-    for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
-    expect(lines.at(-1)).toMatch(new RegExp(`^ +1 .*${length}$`));
-    expect(lines.at(-1)?.length).toBe(lines.at(-2)?.length);
-  });
+  test.each([2, 3, 17, 37, 38, 200, 5_000, 70_000])(
+    'fits %i calls and ends with the last',
+    (length) => {
+      const calls = Array.from({ length }, (_, at) => ({ without: at + 1, with: (at + 1) / 2 }));
+      const lines = chart(calls);
+      expect(lines).toHaveLength(12);
+      for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
+      expect(lines.at(-1)).toMatch(new RegExp(`^ +1 .*${length}$`));
+      expect(lines.at(-1)?.length).toBe(lines.at(-2)?.length);
+    },
+  );
 
   test('shades the tokens that are not sent, and nothing if both are equal', () => {
     expect(chart([{ without: 10, with: 5 }])[0]).toContain('░');

@@ -129,6 +129,14 @@ describe('Ledger', () => {
     ]);
   });
 
+  it('keeps the newest edits of a call that has more of them than a function takes arguments', () => {
+    const ledger = new Ledger(completeGatewayOptions({}));
+    const edit = { rule: 'r', action: 'a', tool: undefined, before: 2, after: 1 };
+    const edits = Array.from({ length: 130_000 }, (_, number) => ({ number, ...edit }));
+    ledger.recordAnswer({ outcome: 'edited', conversation: lineOf({}), edits }, 9);
+    expect(ledger.conversation('one')?.edits).toEqual(edits.slice(-200));
+  });
+
   it('notifies of a conversation that it removes', () => {
     const { ledger, call } = ledgerOf(2);
     const gone: string[] = [];

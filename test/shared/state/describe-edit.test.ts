@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { aiContent } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { applyDensityResult, NO_EDITS } from '../../../src/shared/density.js';
 import type { DensityResult } from '../../../src/shared/density.js';
@@ -79,6 +80,16 @@ describe('describeEdit', () => {
       }),
       { numRuns: runs(2_000) },
     );
+  });
+
+  it('describes the removal of more reasoning than a call takes arguments', () => {
+    const said = { type: 'text', text: 'done' } as const;
+    const thought = aiContent([{ type: 'thinking', thought: 'hm' }, said]);
+    const history = Array.from({ length: 130_000 }, () => thought);
+    const after = { ...thought, blocks: [said] };
+    const replacements = new Map(history.map((_, at) => [at, after] as const));
+    const record = describeEdit(history.length, history, { ...NO_EDITS, replacements });
+    expect(record.kind).toBe('rows');
   });
 
   it('reads no entry that stays', () => {

@@ -18,7 +18,7 @@ import type {
 } from './explanation.js';
 import type { BlockPlace, CallPlace, CallPurpose, DensityVerdict } from '../rules/finding.js';
 import { isExcerpt } from '../index/excerpt.js';
-import { findInclusions } from '../index/file-inclusions.js';
+import { includedPath } from '../index/file-inclusions.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
 import type { IntColumn } from '../index/history-columns.js';
@@ -78,12 +78,6 @@ const ABOUT_NOTHING: About = {
   partner: null,
 };
 
-/** An inclusion in an entry: its row, and the file as spelled there. */
-interface InclusionRow {
-  readonly row: number;
-  readonly path: string;
-}
-
 const COMPANION: Verdict = { rule: 'none', reason: 'companion', verdict: 'dropped' };
 
 const VERDICTS: Readonly<Record<number, DensityVerdict>> = {
@@ -117,8 +111,7 @@ class Explainer {
   readonly #places: RowPlaces;
 
   constructor(history: readonly IContent[], config: DensityConfig) {
-    // Also index calls if no rule needs them: they tell what their results are.
-    const index = new HistoryIndex({ ...scopeOfPass(config), calls: true });
+    const index = new HistoryIndex(scopeOfPass(config));
     index.extend(history);
     const { calls, inclusions } = index;
     this.#history = history;
@@ -155,15 +148,14 @@ class Explainer {
   }
 
   #explainBlocks(
-    content: IContent,
+    { speaker, blocks }: IContent,
     entry: number,
     isLeft: (block: ContentBlock) => boolean,
   ): readonly BlockExplanation[] {
-    const { speaker, blocks } = content;
     const { calls, responses } = this.#index;
     let call = firstRowFrom(calls.entry, entry);
     let response = firstRowFrom(responses.entry, entry);
-    const inclusions = speaker === 'human' ? this.#inclusionsOf(content, entry) : undefined;
+    const inclusions = this.#inclusionsOf(entry);
     return blocks.flatMap((block, at) => {
       const say = (about: About, verdict: Verdict): BlockExplanation => {
         return { block: at, type: block.type, ...about, ...verdict, text: textOf(verdict, about) };
@@ -176,7 +168,7 @@ class Explainer {
           ? say({ ...ABOUT_NOTHING, callId: block.callId, toolName: block.toolName }, kept('open'))
           : say(...this.#explainResponse(block, response++));
       }
-      const rows = inclusions?.get(at);
+      const rows = inclusions.get(at);
       if (rows !== undefined) return rows.map((row) => say(...this.#explainInclusion(row)));
       return say(ABOUT_NOTHING, isLeft(block) ? kept('no-rule') : COMPANION);
     });
@@ -210,10 +202,13 @@ class Explainer {
     return [about, verdict ?? kept(call === NONE ? 'no-call' : 'no-rule')];
   }
 
-  #explainInclusion({ row, path }: InclusionRow): [About, Verdict] {
+  #explainInclusion(row: number): [About, Verdict] {
+    const { inclusions } = this.#index;
+    const block = this.#blockAt(placeOf(inclusions, row));
+    const path = block && includedPath(block, inclusions.start.at(row));
     const mark = this.#marked.marks.inclusions[row] ?? 0;
     const verdict = this.#verdict(mark, ({ ofInclusion }) => ofInclusion?.(row, this.#places));
-    return [{ ...ABOUT_NOTHING, paths: [path] }, verdict ?? kept('no-rule')];
+    return [{ ...ABOUT_NOTHING, paths: path ? [path] : [] }, verdict ?? kept('no-rule')];
   }
 
   /** The finding of the rule that marked the row; if unmarked, of the last rule with an opinion. */
@@ -230,19 +225,20 @@ class Explainer {
     return undefined;
   }
 
-  /** By block of a human entry, the inclusions it belongs to. */
-  #inclusionsOf({ blocks }: IContent, entry: number): ReadonlyMap<number, InclusionRow[]> {
+  /** By block of an entry, the inclusions it belongs to. */
+  #inclusionsOf(entry: number): ReadonlyMap<number, readonly number[]> {
     const { inclusions } = this.#index;
-    const firstRow = firstRowFrom(inclusions.entry, entry);
-    const byBlock = new Map<number, InclusionRow[]>();
-    for (const [at, found] of findInclusions(blocks, scopeOfPass(this.#config)).entries()) {
-      const row = { row: firstRow + at, path: found.path };
-      const isWholeBlocks = inclusions.start.at(row.row) === NONE;
-      for (const block of isWholeBlocks ? [found.block, found.block + 1] : [found.block]) {
-        pushTo(byBlock, block, row);
-      }
+    const rows = new Map<number, number[]>();
+    for (
+      let row = firstRowFrom(inclusions.entry, entry);
+      row < inclusions.length && inclusions.entry.at(row) === entry;
+      row += 1
+    ) {
+      const block = inclusions.block.at(row);
+      pushTo(rows, block, row);
+      if (inclusions.start.at(row) === NONE) pushTo(rows, block + 1, row);
     }
-    return byBlock;
+    return rows;
   }
 
   #aboutCall(call: ToolCallBlock): About {

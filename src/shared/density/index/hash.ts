@@ -5,10 +5,6 @@
 /** Drawn on first use: the random source takes several milliseconds to load. */
 let seed: number | undefined;
 
-function drawSeed(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
-}
-
 /**
  * FNV-1a over UTF-16 units from the seed, with part of the MurmurHash3 finalizer for the low bits.
  * Different texts collide with a chance of 1 in 2^32.
@@ -21,7 +17,7 @@ export function hashOf(text: string): number {
 
 /** The start value for `hashOn`. */
 export function hashSeed(): number {
-  seed ??= drawSeed();
+  seed ??= crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   return seed;
 }
 

@@ -55,10 +55,7 @@ export class HistoryIndex {
   readonly responses: ResponseColumns = new ResponseColumns();
   readonly partials: AnswerColumns = new AnswerColumns();
   readonly inclusions: InclusionColumns = new InclusionColumns();
-  /**
-   * The `ai` entries (answers of the model), ascending. Empty if the scope does not need to know
-   * what was sent.
-   */
+  /** The `ai` entries (answers of the model), ascending. */
   readonly answers: IntColumn = new IntColumn();
 
   readonly #scope: IndexScope;
@@ -128,23 +125,22 @@ export class HistoryIndex {
   }
 
   append({ speaker, blocks }: IContent, place: EntryPlace = 'end'): void {
-    const { calls, recency, workingSet, unsent, inclusionSyntaxes } = this.#scope;
     const entry = this.#length;
     this.#length += 1;
-    if (speaker === 'ai' && (workingSet || unsent)) this.answers.push(entry);
-    if (speaker === 'ai' && calls) {
+    if (speaker === 'ai') {
+      this.answers.push(entry);
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];
         if (content?.type === 'tool_call') this.#appendCall(entry, block, content, place);
       }
-    } else if (speaker === 'tool' && (calls || recency)) {
+    } else if (speaker === 'tool') {
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];
         if (content?.type === 'tool_response') {
           this.#appendResponse(entry, block, content, place);
         }
       }
-    } else if (speaker === 'human' && inclusionSyntaxes.length > 0) {
+    } else if (this.#scope.inclusionSyntaxes.length > 0) {
       this.#appendInclusions(entry, blocks);
     }
   }

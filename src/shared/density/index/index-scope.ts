@@ -20,16 +20,14 @@ export function indexedAgentOf(config: IndexedAgent): IndexedAgent {
   };
 }
 
-/** A part of the index that rules may read, named like the field of `IndexScope`. */
-export type IndexPart = 'calls' | 'inclusions' | 'recency' | 'workingSet' | 'unsent';
+/** A part of the index that only some rules read, named like the field of `IndexScope`. Calls and the files they touch are always indexed. */
+export type IndexPart = 'inclusions' | 'recency' | 'workingSet' | 'unsent';
 
 export interface IndexScope {
   readonly workspaceRoot: string;
   readonly toolCatalog?: ToolCatalog | undefined;
   /** Empty: inclusions are not searched for. */
   readonly inclusionSyntaxes: readonly InclusionSyntax[];
-  /** Whether to index calls and the files they touch. */
-  readonly calls: boolean;
   /**
    * Whether to index the tools of responses and whether their results were pruned; the latter also
    * for `workingSet`.
@@ -49,7 +47,6 @@ export function scopeOfSession(agent: IndexedAgent): IndexScope {
     workspaceRoot: agent.workspaceRoot,
     toolCatalog: agent.toolCatalog,
     inclusionSyntaxes: syntaxesOf(agent),
-    calls: true,
     recency: true,
     workingSet: true,
     unsent: true,

@@ -248,7 +248,6 @@ export function scopeOfPass(config: DensityConfig): IndexScope {
     workspaceRoot: config.workspaceRoot,
     toolCatalog: config.toolCatalog,
     inclusionSyntaxes: parts.has('inclusions') ? syntaxesOf(config) : [],
-    calls: parts.has('calls'),
     recency: parts.has('recency'),
     workingSet: parts.has('workingSet'),
     unsent: parts.has('unsent'),

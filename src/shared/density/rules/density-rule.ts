@@ -60,7 +60,7 @@ export interface DensityRule<Found extends Finding = Finding> {
   readonly counter: keyof DensityResultMetadata;
   /** The first one turns the rule on: see `isOn`. */
   readonly settings: readonly [RuleSetting, ...RuleSetting[]];
-  /** The parts of the index that it reads. */
+  /** The parts of the index that it reads besides calls and responses. */
   readonly reads: readonly IndexPart[];
   /** The first line of what it leaves of a result. @default `PRUNED_POINTER` */
   readonly pointer?: string;

@@ -32,7 +32,7 @@ export const READ_WRITE: DensityRule<ReadWriteFinding> = {
       type: 'boolean',
     },
   ],
-  reads: ['calls'],
+  reads: [],
   mark: (pass) => {
     const writtenBy = markStaleReads(pass);
     const { access } = pass.index.calls;

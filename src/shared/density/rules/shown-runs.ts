@@ -15,7 +15,6 @@ import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import { KnownShingles } from '../index/shown-lines.js';
-import type { ShownRun } from '../index/shown-lines.js';
 import { withoutSpentText } from '../index/spent-text.js';
 import { firstRowFrom } from '../index/stretches.js';
 import { linesOf } from '../index/text-lines.js';
@@ -40,20 +39,7 @@ export function shownRuns(
   const { lines } = shrunkFormOf(result, result.text, use, settings, ending);
   // File contents are sent verbatim, and the parameters of the call tell which lines are meant.
   const isFile = PURPOSES[use.kind] === undefined;
-  return describeRuns(
-    result,
-    index,
-    index.shownOf({ row: result.row, lines }, mayBeSource),
-    isFile,
-  );
-}
-
-function describeRuns(
-  result: UnsentResult,
-  index: HistoryIndex,
-  shown: readonly ShownRun[],
-  isFile: boolean,
-): ShownRuns {
+  const shown = index.shownOf({ row: result.row, lines }, mayBeSource);
   const runs = shown.map(({ row, sourceIndex, places, ...lines }) => {
     const name = nameWithPosition(index.nameAt(row), laterCalls(index, row, result.row));
     const callId = index.idOf(index.responses.id.at(row));

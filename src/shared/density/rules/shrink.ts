@@ -73,7 +73,7 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
       valueOf: (choice: ShrinkChoice, given: unknown) => (choice === 'preset' ? given : choice),
     },
   ],
-  reads: ['calls', 'unsent'],
+  reads: ['unsent'],
   mark: ({ index, settings, marks, mark }) => {
     keepSources(index, marks);
     const isMarked = (row: number): boolean => marks.responses[row] !== 0;

@@ -74,13 +74,9 @@ export function assertWorkingSetRules(rules: WorkingSetRules): void {
         'spread DEFAULT_WORKING_SET and change what should differ.',
     );
   }
-  const unknown = Object.keys(rules).find((name) => !isRuleName(name));
+  const unknown = Object.keys(rules).find((name) => !Object.hasOwn(DEFAULT_WORKING_SET, name));
   if (unknown === undefined) return;
   throw new RangeError(
     `The working set has no rule ${shownText(unknown)}; its rules are ${WORKING_SET_RULE_NAMES.join(', ')}.`,
   );
-}
-
-function isRuleName(name: string): boolean {
-  return (WORKING_SET_RULE_NAMES as readonly string[]).includes(name);
 }

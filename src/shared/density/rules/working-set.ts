@@ -86,7 +86,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
       valueOf: workingSetOf,
     },
   ],
-  reads: ['calls', 'workingSet'],
+  reads: ['workingSet'],
   pointer: REMOVED_POINTER,
   mark: ({ index, marks, mark, settings }) => {
     const { workingSet: rules } = settings;

@@ -268,12 +268,12 @@ describe('HistoryIndex', () => {
       noting.append(entry);
       other.append(entry);
     }
-    const columns = ({ answers, calls, responses }: HistoryIndex): number[] =>
-      [calls.kind, calls.firstLine, calls.lastLine, calls.signature, responses.tokens, answers].map(
+    const columns = ({ calls, responses }: HistoryIndex): number[] =>
+      [calls.kind, calls.firstLine, calls.lastLine, calls.signature, responses.tokens].map(
         ({ length }) => length,
       );
-    expect(columns(noting)).toEqual([2, 2, 2, 2, 2, 2]);
-    expect(columns(other)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(columns(noting)).toEqual([2, 2, 2, 2, 2]);
+    expect(columns(other)).toEqual([0, 0, 0, 0, 0]);
     // Files named in a command matter only to a working set.
     expect(noting.calls.paths.length).toBe(2);
     expect(other.calls.paths.length).toBe(1);
