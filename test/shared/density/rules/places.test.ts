@@ -57,6 +57,25 @@ describe('a place', () => {
     expect(editsAfter(['run_command', script], ['run_command', second])).toBe(1);
   });
 
+  it('does not tell what the output of a command is', () => {
+    const lines = Array.from({ length: 400 }, (_, at) => `${'abcdefghij'.slice(at % 10)} ${at}`);
+    const shrunkIn = (parameters: object): number => {
+      const called = aiContent([toolCall('c0', 'run_command', parameters)]);
+      const answered = toolContent([toolResponse('c0', 'run_command', lines.join('\n'))]);
+      const { metadata } = optimize([called, answered], {
+        ...DEFAULT_DENSITY_CONFIG,
+        workspaceRoot: '/w',
+        toolCatalog: agentPreset().toolCatalog,
+        workingSet: DEFAULT_WORKING_SET,
+        shrink: { level: 'default', likeLines: false },
+      });
+      return metadata.resultsShrunk ?? 0;
+    };
+    expect(shrunkIn({ command: 'bazel build' })).toBe(1);
+    expect(shrunkIn({ command: 'list-notes', repo: 'google/bazel' })).toBe(0);
+    expect(shrunkIn({ command: 'list-notes', cwd: '/src/bazel' })).toBe(0);
+  });
+
   it('keeps the output of a command with other arguments', () => {
     const git = (...args: readonly string[]): Call => ['run_command', { command: 'git', args }];
     expect(editsAfter(git('log'), git('log'))).toBe(1);
