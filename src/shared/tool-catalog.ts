@@ -123,6 +123,11 @@ function usesByWords(uses: readonly ToolUse[], tool: string): readonly ToolUse[]
   return fitting;
 }
 
+/** The part of a tool's name that names its server; empty if there is none. */
+export function serverOf(tool: string): string {
+  return tool.length > MAX_NAME ? '' : (SERVER.exec(tool)?.[0] ?? '');
+}
+
 /** The words of a tool's name without the server's part, in lower case and singular. */
 function wordsOf(tool: string): ReadonlySet<string> {
   const name = tool.replace(SERVER, '').replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ');

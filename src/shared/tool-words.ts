@@ -1,4 +1,4 @@
-// Judges by the words of a tool's name whether it shows or changes something.
+// Judges by the words of a tool's name whether it shows or changes something, and by those of a parameter's whether it says where.
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
@@ -42,4 +42,20 @@ export function onlyShows(toolName: string): boolean {
 export function changesSomething(toolName: string): boolean {
   if (onlyShows(toolName)) return false;
   return wordsOfTool(toolName).some((word) => CHANGES.has(word) || MAY_CHANGE.has(word));
+}
+
+/** What the same path or command means something else in. */
+const PLACES = setOf(
+  'account bucket branch cluster commit computer connection container database device drive environment host hostname instance machine ' +
+    'namespace node org organization owner pod project ref region repo repository revision sandbox schema server session sha share site ' +
+    'tag tenant version vm volume workspace',
+);
+/** What the value is, behind the word for the place, as in `container_id`. */
+const VALUES = setOf('id key name no number slug uri url');
+
+/** Whether a parameter, by its name, says where a call acts, such as `host`, `target_host` and `repoName`. */
+export function saysWhere(parameter: string): boolean {
+  const words = wordsOfTool(parameter);
+  const last = words.at(-1) ?? '';
+  return PLACES.has(VALUES.has(last) ? (words.at(-2) ?? '') : last);
 }

@@ -1,7 +1,7 @@
 // What tools do, judged by the words of their names.
 
 import { describe, expect, it } from 'vitest';
-import { onlyShows } from '../../src/shared/tool-words.js';
+import { onlyShows, saysWhere } from '../../src/shared/tool-words.js';
 
 describe('onlyShows', () => {
   it.each([
@@ -18,5 +18,21 @@ describe('onlyShows', () => {
     ['list__all', true],
   ])('is decided by the first matching word of %s', (tool, is) => {
     expect(onlyShows(tool)).toBe(is);
+  });
+});
+
+describe('saysWhere', () => {
+  it.each([
+    ['host', true],
+    ['target_host', true],
+    ['containerId', true],
+    ['repo_name', true],
+    ['ref', true],
+    ['id', false],
+    ['ghost', false],
+    ['sandbox_permissions', false],
+    ['projectPath', false],
+  ])('is decided by the last word of %s that names no value', (parameter, is) => {
+    expect(saysWhere(parameter)).toBe(is);
   });
 });

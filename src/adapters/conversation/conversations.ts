@@ -29,6 +29,10 @@ interface ConversationKey {
   readonly options: PlainOptions;
 }
 
+interface Closing extends Pick<ConversationKey, 'name'> {
+  readonly closed: Promise<void>;
+}
+
 /** Options without functions and the logger, which may be created anew for each run. */
 type PlainOptions = Pick<CompleteAdapterOptions, 'removalLogDirectory'>;
 
@@ -43,8 +47,8 @@ export class Conversations<Message> {
   readonly #conversations = new Map<Conversation<Message>, ConversationKey>();
   /** The named ones by their `conversationId`: a server may have thousands. */
   readonly #byId = new SetsByKey<string | undefined, Conversation<Message>>();
-  /** Closing conversations by name. A new conversation of that name waits for them. */
-  readonly #closing = new Map<ConversationKey['name'], Promise<void>>();
+  /** Conversations that are closing. One of the same name, or one that continues their messages, waits for what they leave. */
+  readonly #closing = new Map<Conversation<Message>, Closing>();
 
   constructor(compactor: Compactor, format: MessageFormat<Message>) {
     this.#compactor = compactor;
@@ -139,7 +143,16 @@ export class Conversations<Message> {
     if (known !== undefined) return known;
     options.logger.debug('a conversation begins', { conversationId, messages: messages.length });
     const parts = { compactor: this.#compactor, format: this.#format, options };
-    return new Conversation(parts, conversationId, this.#closing.get(key.name));
+    return new Conversation(parts, conversationId, this.#formersClosed(messages, key));
+  }
+
+  /** Resolves once the conversations have closed that a new one continues. */
+  #formersClosed(messages: readonly Message[], { name }: ConversationKey): Promise<unknown> {
+    const formers = [...this.#closing].filter(
+      ([former, closing]) =>
+        closing.name === name && (name !== undefined || former.knownLength(messages) >= 0),
+    );
+    return Promise.all(formers.map(([, { closed }]) => closed));
   }
 
   #knownConversation(
@@ -213,16 +226,12 @@ export class Conversations<Message> {
     if (key === undefined) return;
     this.#conversations.delete(conversation);
     this.#byId.delete(key.conversationId, conversation);
-    const closing = conversation.close().catch((thrown: unknown) => {
+    const closed = conversation.close().catch((thrown: unknown) => {
       const error = asError(thrown);
       logger.error('the session of a conversation could not be closed', { error });
     });
-    const { name } = key;
-    if (name === undefined) return;
-    this.#closing.set(name, closing);
-    void closing.then(() => {
-      if (this.#closing.get(name) === closing) this.#closing.delete(name);
-    });
+    this.#closing.set(conversation, { name: key.name, closed });
+    void closed.then(() => this.#closing.delete(conversation));
   }
 }
 

@@ -15,10 +15,10 @@ import { withoutSeparators } from './work-ledger.js';
 
 const MAX_NAME = 200;
 
-/** Returns the name of a call in the record: its command, or its tool with its file or its short arguments. */
-export function nameOfUse(call: ToolCallBlock, { command, paths }: CallUse): string {
+/** Returns the name of a call in the record: its command and where it runs, or its tool with its file or its short arguments. */
+export function nameOfUse(call: ToolCallBlock, { command, paths, place }: CallUse): string {
   const run = commandOf(command);
-  if (run !== undefined) return nameOf(run);
+  if (run !== undefined) return nameOf(place === undefined ? run : `${run} [${place}]`);
   return nameOf(`${call.name} ${paths.length > 0 ? (keyOfCall(call) ?? '') : argumentsOf(call)}`);
 }
 

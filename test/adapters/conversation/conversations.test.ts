@@ -413,6 +413,29 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(3);
   });
 
+  it('waits for the state of a conversation that is closing, if it continues that one', async () => {
+    const conversations = conversationsWith({ maxConversations: 1 });
+    await conversations.compact([user('a')]);
+    const [first] = sessions;
+    const close = first?.close.bind(first);
+    let end = (): void => undefined;
+    const mayEnd = new Promise<void>((resolve) => (end = resolve));
+    const begunMeanwhile = new Promise<number>((resolve) => {
+      vi.spyOn(first as Session, 'close').mockImplementation(async () => {
+        await mayEnd;
+        await close?.();
+        resolve(sessions.length);
+      });
+    });
+    await conversations.compact([user('b')]);
+    const continued = conversations.compact([user('a'), assistant('x'), user('y')]);
+    await conversations.compact([user('c')]);
+    end();
+    expect(await begunMeanwhile).toBe(3);
+    await continued;
+    expect(sessions).toHaveLength(4);
+  });
+
   it('throws when messages cannot be made to fit, and continues once they are changed', async () => {
     await compactor.close();
     compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', contextLimit: 2_000 });

@@ -1,9 +1,10 @@
 // Determines what a call does and which files it touches: by the tool catalog, for commands by their
 // text, and for unknown tools by the names of their parameters.
 
-import { asRecord, tryParseJson } from '../../json.js';
+import { asArray, asRecord, tryParseJson } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 import { assertString } from '../../misuse.js';
+import { saysWhere } from '../../tool-words.js';
 import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-use.js';
 import { MAX_LINE, rangeOf, readCommand, WHOLE_FILE } from './command-reading.js';
 import { CALL_ACCESS, CALL_KIND } from './history-columns.js';
@@ -19,7 +20,9 @@ export interface CallUse {
   readonly paths: readonly string[];
   /** The lines of its only file that it reads. */
   readonly lines?: LineRange | undefined;
-  /** A command and its directory; identifies repeated calls. */
+  /** The parameters that say where it acts, as a text; absent if there are none. */
+  readonly place?: string;
+  /** A command, its directory and its place; identifies repeated calls. */
   readonly command?: string;
   /** Whether a command that reads also runs other programs. */
   readonly runsOthers?: boolean;
@@ -43,6 +46,15 @@ export function callUse(
   parameters: unknown,
   readsCommands: boolean,
 ): CallUse {
+  const use = usedBy(uses, parameters, readsCommands);
+  const mayBeElsewhere = readsCommands && (use.paths.length > 0 || use.command !== undefined);
+  const place = mayBeElsewhere ? placeOf(parameters) : '';
+  if (place === '') return use;
+  const { command } = use;
+  return { ...use, place, ...(command !== undefined && { command: `${command}\0${place}` }) };
+}
+
+function usedBy(uses: readonly ToolUse[], parameters: unknown, readsCommands: boolean): CallUse {
   const use = useOf(uses, parameters);
   if (use === undefined) return readsCommands ? unknownUse(parameters) : UNKNOWN;
   switch (use.access) {
@@ -194,18 +206,34 @@ function commandUse({ commandKeys }: CommandUse, parameters: unknown): CallUse {
   };
 }
 
+/** In UTF-16 units. A longer text is content. */
+const MAX_PLACE = 200;
+
+/** Returns the parameters of a call that say where it acts: the same path or command means something else there. */
+function placeOf(parameters: unknown): string {
+  const named = Object.entries(asRecord(parameters) ?? {}).flatMap(([name, value]) => {
+    const isShort = typeof value === 'string' && value !== '' && value.length <= MAX_PLACE;
+    return (isShort || typeof value === 'number') && saysWhere(name) ? `${name}=${value}` : [];
+  });
+  return named.sort().join(' ');
+}
+
 function commandOf(keys: readonly string[], parameters: unknown): string | undefined {
   if (typeof parameters === 'string') return parameters;
   const values = asRecord(parameters);
   if (values === undefined) return undefined;
   for (const key of keys) {
     const value = values[key];
-    if (typeof value === 'string') return value;
+    if (typeof value === 'string') return [value, ...wordsIn(values['args'])].join(' ');
     if (!Array.isArray(value)) continue;
-    const words = value.filter((word) => typeof word === 'string');
+    const words = wordsIn(value);
     return key === LIST_KEY ? words.join('\n') : commandOfWords(words);
   }
   return undefined;
+}
+
+function wordsIn(list: unknown): readonly string[] {
+  return asArray(list).filter((word) => typeof word === 'string');
 }
 
 /** A list under this key holds several commands; a list under any other key holds the words of one command. */

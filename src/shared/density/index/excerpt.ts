@@ -15,6 +15,7 @@ import { endOfNumber, isReference } from '../../shrink/shown-before.js';
 import { MAX_SCANNED_OF_LINE, saysLeftOut } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
+import { changesSomething } from '../../tool-words.js';
 import { identityFields, nextPageIn } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
 import { readableText, withMembersInLines } from './readable-text.js';
@@ -115,7 +116,8 @@ function linksIn(text: string, maxLength: number): readonly string[] {
 /** The excerpt's lines on failures and outcome. Failures count as merely reported if the call is not known to have failed. */
 function outcomeLines(response: ToolResponseBlock, text: string, payload: string): string {
   const isFailed = hasFailed(response);
-  const [label, found] = outcomeIn(payload, Math.floor(OUTCOME_SHARE * payload.length));
+  const isAction = changesSomething(response.toolName);
+  const [label, found] = outcomeIn(payload, Math.floor(OUTCOME_SHARE * payload.length), isAction);
   const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
   const sum = isFailed || failures.length > 0 ? sumOfFailures(payload) : '';
   // Pruning keeps the `error` field, so a failure stated there need not be quoted.
@@ -167,14 +169,20 @@ function failureOf(result: unknown, payload: string): string {
 /**
  * The outcome in at most `part` UTF-16 units, so that the call need not be run again to learn it: for a JSON object its start, or its
  * ids and states if some are beyond the start; for other text its last statement. Empty if there is none.
+ *
+ * @param isAction whether the call may have made what other ids than its own identify, such as a refund's @default false
  */
-function outcomeIn(payload: string, part: number): readonly [label: string, said: string] {
+function outcomeIn(
+  payload: string,
+  part: number,
+  isAction: boolean = false,
+): readonly [label: string, said: string] {
   if (OBJECT.test(payload) && !payload.slice(0, MAX_SEEN).includes('}\n{')) {
     const room = Math.min(MAX_JSON_LENGTH, part);
     const start = payload.slice(0, room);
-    const fields = identityFields(payload, room);
+    const fields = identityFields(payload, room, isAction);
     const isText = payload.slice(0, MAX_SEEN).includes('\\n');
-    if (fields !== '' && (isText || fields !== identityFields(start, room))) {
+    if (fields !== '' && (isText || fields !== identityFields(start, room, isAction))) {
       return [EXCERPT.held, fields];
     }
     if (!isText) {

@@ -7,7 +7,7 @@ import { placeholderKind } from '../../placeholder.js';
 import { sourceIdsOf } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { estimateResultTokens } from '../../tokens/estimate.js';
-import { usesOf } from '../../tool-catalog.js';
+import { serverOf, usesOf } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-use.js';
 import { callUse } from './call-use.js';
 import type { CallUse } from './call-use.js';
@@ -269,7 +269,9 @@ export class HistoryIndex {
   #appendCall(entry: number, block: number, call: ToolCallBlock, place: EntryPlace): void {
     const use = callUse(this.#usesOf(call.name), call.parameters, this.#scope.workingSet);
     const { calls } = this;
-    for (const path of use.paths) calls.paths.push(this.#paths.idOf(path));
+    // Each server may have files of its own.
+    const where = this.#scope.workingSet ? serverOf(call.name) + (use.place ?? '') : '';
+    for (const path of use.paths) calls.paths.push(this.#paths.idOf(path, where));
     this.#openCalls.add(call.id, calls.length);
     if (this.#scope.unsent) this.#unsent.noteCall(call, place);
     calls.entry.push(entry);

@@ -9,7 +9,7 @@ const IDENTITY_NAMES: readonly RegExp[] = [
   /^(?:id|number|key|uuid|sha)$/i,
   /^(?:status|state|conclusion|success|ok|merged|dry_?run|failed|failures|rejected|(?:failed|failure|error)_?count)$/i,
   /^(?:html_?url|web_?url|url|\w{1,30}(?:_id|Id))$/,
-  /^(?!documentation_)(?:\w{1,30}(?:number|_nr|_no|_url|_?ref|reference)|(?:booking|confirmation|tracking)_?code)$/i,
+  /^(?!documentation_)(?:\w{1,30}(?:number|_nr|_no|_url|_?ref|reference)|(?:booking|confirmation|reservation|tracking)(?:_?code)?)$/i,
 ];
 /** A state that says more than mere success. */
 const INFORMATIVE_STATE =

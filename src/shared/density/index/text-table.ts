@@ -142,16 +142,18 @@ export class PathTable {
     return this.#size;
   }
 
-  idOf(spelling: string): number {
-    const known = this.#ids.get(spelling);
+  /** @param place where the file is, unless on the agent's own machine: the same path is another file elsewhere @default '' */
+  idOf(spelling: string, place: string = ''): number {
+    const suffix = place === '' ? '' : `\0${place}`;
+    const known = this.#ids.get(spelling + suffix);
     if (known !== undefined) return known;
     const path = pathKey(this.#root, spelling);
-    const id = this.#ids.get(path) ?? this.#size;
+    const id = this.#ids.get(path + suffix) ?? this.#size;
     if (id === this.#size) {
       this.#size += 1;
-      this.#ids.set(ownString(path), id);
+      this.#ids.set(ownString(path + suffix), id);
     }
-    if (path !== spelling) this.#ids.set(ownString(spelling), id);
+    if (path !== spelling) this.#ids.set(ownString(spelling + suffix), id);
     return id;
   }
 }

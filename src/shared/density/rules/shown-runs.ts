@@ -96,7 +96,9 @@ export function shrunkFormOf(
   const known = FORMS.get(seen);
   if (known?.settings === settings) return known.form;
   const purpose = isJsonFile(seen, text) ? undefined : PURPOSES[kind];
-  const call = { payload: payloadText(seen.response.result), purpose, command };
+  // Only what was run tells what the output is, not where.
+  const [run = ''] = command.split('\0', 1);
+  const call = { payload: payloadText(seen.response.result), purpose, command: run };
   const left = shortenedText(text, call, shrink, ending);
   const isSame = left.draft.text === text;
   const form = { ...left, call, lines: (isSame && seen.lines) || linesOf(left.draft.text) };

@@ -532,6 +532,14 @@ describe('excerptOf', () => {
     );
   });
 
+  it('holds the ids of what an action made, wherever they are in its answer', () => {
+    const history = Array.from({ length: 40 }, (_, at) => ({ at, note: 'the parcel was late' }));
+    const answer = JSON.stringify({ history, order: 'o-7', refund_id: 're-2f6' });
+    const held = `It held: {"refund_id":"re-2f6"}`;
+    expect(excerptOfBlock(toolResponse('c1', 'create_refund', answer), '[x]')).toContain(held);
+    expect(excerptOfBlock(toolResponse('c1', 'get_refund', answer), '[x]')).not.toContain(held);
+  });
+
   it('skips lines too long to read, and reads no more than the beginning', () => {
     expect(excerptOf(`readFile ${'x'.repeat(1_000)}`, '[x]')).toBe('[x]');
     expect(excerptOf(`${'plain\n'.repeat(20_000)}readFile`, '[x]')).toBe('[x]');

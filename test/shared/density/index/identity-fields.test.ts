@@ -1,7 +1,20 @@
-// The next page of a list: how APIs name it, and fields that only look like it.
+// The fields of an answer that identify what was made, and that lead to the next page of a list.
 
 import { describe, expect, it } from 'vitest';
-import { nextPageIn } from '../../../../src/shared/density/index/identity-fields.js';
+import {
+  identityFields,
+  nextPageIn,
+} from '../../../../src/shared/density/index/identity-fields.js';
+
+describe('identityFields', () => {
+  it.each(['confirmation', 'reservation_code', 'tracking', 'trackingNumber'])(
+    'finds the %s of an answer to an action',
+    (name) => {
+      const answer = JSON.stringify({ eta: '2026-12-01', [name]: 'TRK-c800' });
+      expect(identityFields(answer, 100, true)).toBe(`{"${name}":"TRK-c800"}`);
+    },
+  );
+});
 
 describe('nextPageIn', () => {
   it.each([
