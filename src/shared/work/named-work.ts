@@ -8,8 +8,9 @@ import { isExcerpt } from '../density/index/excerpt.js';
 import { sentText } from '../density/index/readable-text.js';
 import { identityFields } from '../density/index/identity-fields.js';
 import { asRecord } from '../json.js';
-import { EXCERPT } from '../placeholder.js';
-import { wordsOfTool } from '../tool-words.js';
+import { textOfResult } from '../outcome.js';
+import { EXCERPT, placeholderKind } from '../placeholder.js';
+import { changesSomething, wordsOfTool } from '../tool-words.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import { withoutSeparators } from './work-ledger.js';
 
@@ -77,17 +78,32 @@ const MAX_MADE = 100;
 
 /**
  * Returns, as JSON, the fields of a result that identify the thing a call made (such as an order number) and its state, without values
- * that the arguments contain. Empty if there are none. Recorded because the placeholder of the result may not say it any more.
+ * that the arguments contain; of what a tool that changes something says, the first line if it names an id. Empty if there are none.
+ * Recorded because the placeholder of the result may not say it any more.
  */
 export function madeIn({ name, parameters }: ToolCallBlock, response: ToolResponseBlock): string {
   const made = answersIn(name, response).map((object) => identityFields(object, MAX_MADE, true));
-  const found = made.find((fields) => fields !== '') ?? '';
+  const found = made.find((fields) => fields !== '');
+  if (found === undefined) return changesSomething(name) ? firstLineWithId(response) : '';
   const told = new Set(Object.values(asRecord(parameters) ?? {}).map(String));
   // Not parsed as JSON, because long numbers would lose precision.
   const others = Array.from(found.matchAll(IDENTITY_FIELD), ([field, text, number]) =>
     told.has(text ?? number ?? '') ? '' : field,
   ).filter((field) => field !== '');
   return others.length === 0 ? '' : `{${others.join(',')}}`;
+}
+
+/** What texts call an id, with one that has a digit; an id such as `ENG-12` or `#12`. */
+const ID =
+  /\b(?:[Ii]d|ID|[Nn]umber|[Rr]eference|[Cc]onfirmation|[Cc]ode)\b[^\w\n]{1,4}[\w-]{0,40}\d|\b[A-Z][A-Z\d]{0,9}-\w{0,20}\d|#\d/;
+
+/** The first line of a text that names an id, such as "Email queued. Message id: M-12", of which the last line need not tell. */
+function firstLineWithId(response: ToolResponseBlock): string {
+  const { result } = response;
+  const isWhole = placeholderKind(response) === 'none' && !isExcerpt(result);
+  const text = isWhole ? textOfResult(result).slice(0, MAX_WRAPPED).trimStart() : '';
+  const line = text.startsWith('{') ? '' : (text.split('\n', 1)[0] ?? '');
+  return ID.test(line) ? shortened(onOneLine(line), MAX_MADE) : '';
 }
 
 /** The JSON object of a result, and the objects in it that are its first field or whose key is a word of the tool's name. */

@@ -97,6 +97,25 @@ describe('gatherWork', () => {
     });
   });
 
+  it('quotes the line that names what was made, however much stands below it', () => {
+    const below = '\n\nThe customer is told within a day. All is well.';
+    const parts = { content: [{ type: 'text', text: `Created ENG-123: Crash at start${below}` }] };
+    expect(
+      done(
+        call('send_email', { to: 'a@b.de' }, `Email queued. Message id: MSG-7f2${below}`),
+        call('send_email', { to: 'a@b.de' }, `Email queued. Message id: MSG-7f3${below}`),
+        call('create_issue', { title: 'Crash' }, parts),
+        call('send_reminder', { to: 'a@b.de' }, `Reminder sent.${below}`),
+        call('get_email', { to: 'a@b.de' }, `Message id: MSG-7f2${below}`),
+      ),
+    ).toEqual({
+      'send_email a@b.de → Email queued. Message id: MSG-7f2': 'answered',
+      'send_email a@b.de → Email queued. Message id: MSG-7f3': 'answered',
+      'create_issue Crash → Created ENG-123: Crash at start': 'answered',
+      'send_reminder a@b.de → The customer is told within a day. All is well.': 'answered',
+    });
+  });
+
   it('quotes what was done and what was not among several things, until all of them are done', () => {
     const ids = { status: 'closed', team: 'a' };
     const partly = { succeeded: 9, failed: 1, errors: [{ id: 704, code: 'LOCKED' }] };
