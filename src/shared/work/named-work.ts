@@ -19,7 +19,7 @@ const MAX_NAME = 200;
 /** Returns the name of a call in the record: its command and where it runs, or its tool with its file or its short arguments. */
 export function nameOfUse(call: ToolCallBlock, { command, paths, place }: CallUse): string {
   const run = commandOf(command);
-  if (run !== undefined) return nameOf(place === undefined ? run : `${run} [${place}]`);
+  if (run !== undefined) return nameAt(run, place);
   return nameOf(`${call.name} ${paths.length > 0 ? (keyOfCall(call) ?? '') : argumentsOf(call)}`);
 }
 
@@ -64,6 +64,11 @@ function shortArgument(value: unknown): string | undefined {
     value.length <= MAX_ARGUMENT &&
     !value.startsWith(SPENT_TEXT);
   return isShort ? value : undefined;
+}
+
+/** Returns the name of a command or a file with where it is: the same one elsewhere is another one. */
+export function nameAt(text: string, place: CallUse['place']): string {
+  return nameOf(place === undefined ? text : `${text} [${place}]`);
 }
 
 /** Returns a name on one line, a long one shortened to its start and end, which distinguish it best. */

@@ -10,7 +10,7 @@ import { endingOf, isExcerpt } from '../density/index/excerpt.js';
 import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
 import { EXCERPT, placeholderKind, statesFailure } from '../placeholder.js';
-import { commandOf, madeIn, nameOf, nameOfUse } from './named-work.js';
+import { commandOf, madeIn, nameAt, nameOf, nameOfUse } from './named-work.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-use.js';
@@ -150,12 +150,13 @@ function noteWrite(
   callStays: boolean,
 ): void {
   const { call, response, use } = answered;
-  const { paths, command } = use;
+  const { paths, command, place } = use;
   // A placeholder may not tell that an edit failed, so failures are noted before pruning, and so is a success after a failure.
-  const isKnown = ledger.latestOf(WRITE + nameOf(paths[0] ?? '')) !== undefined;
+  const isKnown = ledger.latestOf(WRITE + nameAt(paths[0] ?? '', place)) !== undefined;
   if (isPruned(response) && outcome === 'unstated' && isKnown) return;
   if (!hasWritten(answered, outcome)) {
-    if (command === undefined) for (const path of paths) ledger.noteWrite(nameOf(path), 'failed');
+    if (command === undefined)
+      for (const path of paths) ledger.noteWrite(nameAt(path, place), 'failed');
     else if (!callStays) noteCommand(ledger, nameOfUse(call, use), answered, outcome);
     return;
   }
@@ -164,9 +165,9 @@ function noteWrite(
   const deleted = deletedIn(call);
   for (const path of paths) {
     if (deleted.has(path)) {
-      ledger.forgetWrite(nameOf(path));
-      ledger.note(nameOf(`delete ${path}`), 'passed');
-    } else ledger.noteWrite(nameOf(path), 'written');
+      ledger.forgetWrite(nameAt(path, place));
+      ledger.note(nameAt(`delete ${path}`, place), 'passed');
+    } else ledger.noteWrite(nameAt(path, place), 'written');
   }
 }
 
@@ -178,7 +179,8 @@ function noteCommand(
 ): void {
   const run = commandOf(use.command) ?? '';
   if (outcome !== 'failed') {
-    if (REMOVES.test(run)) for (const path of use.paths) ledger.forgetWrite(nameOf(path));
+    if (REMOVES.test(run))
+      for (const path of use.paths) ledger.forgetWrite(nameAt(path, use.place));
     if (REVERTS.test(run)) ledger.forgetWrites();
     if (onlyShowsByCommand(run)) {
       ledger.forget(name);

@@ -78,6 +78,20 @@ describe('gatherWork', () => {
     expect(done(bash('echo a > /w/a', ''))).toEqual({ 'write /w/a': 'written' });
   });
 
+  it('tells files of different machines apart', () => {
+    const write = (host: string, result: string): IContent[] =>
+      call('write_file', { host, path: '/w/a', content: 'a' }, result);
+    const answers = [write('one', 'Wrote 1 line.'), write('two', 'Error: the disk is full')];
+    expect(done(...answers)).toEqual({
+      'write /w/a [host=one]': 'written',
+      'write /w/a [host=two]': 'failed',
+    });
+    expect(done(...answers, call('run_command', { host: 'two', command: 'rm /w/a' }, ''))).toEqual({
+      ...done(...answers.slice(0, 1)),
+      'rm /w/a [host=two]': 'answered',
+    });
+  });
+
   it.each(['git reset --hard', 'git reset -q HEAD~1 --hard', 'git stash', 'git checkout -- .'])(
     'records no files written before %s',
     (command) => {
