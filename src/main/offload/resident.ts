@@ -77,7 +77,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
   readonly #options: ResidentOffloadOptions;
   readonly #meter: OffloadMeter;
   /** Plans while there is no residence. */
-  #inline: InlineOffload;
+  #inline: InlineOffload | undefined;
   readonly #arrivals: Arrivals = new Arrivals();
   readonly #breaker: CircuitBreaker;
   readonly #blocksAhead: BlocksAhead;
@@ -91,7 +91,6 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
   constructor(options: ResidentOffloadOptions) {
     this.#options = options;
     this.#meter = options.meter ?? new OffloadMeter();
-    this.#inline = new InlineOffload(this.#meter);
     this.#blocksAhead = new BlocksAhead((entries) => options.pooled.countTokens(entries));
     this.#breaker = new CircuitBreaker({
       failureThreshold: FAILURE_THRESHOLD,
@@ -114,14 +113,14 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     this.#residence?.checkConnection();
     const isAppend = change.kind === 'append';
     if (this.#residence === undefined) {
-      this.#inline.noteChange(change, state);
+      this.#inline?.noteChange(change, state);
       const { length } = state.base;
       // Entries appended just now are not part of the opening but follow as a change, so that their counts are expected.
       this.#moveIn(state, isAppend ? length - change.contents.length : length);
       if (!isAppend) return;
     } else if (!isAppend) {
       // Its index has missed the change, and would only occupy memory.
-      this.#inline = new InlineOffload(this.#meter);
+      this.#inline = undefined;
     }
     const comingIn = this.#residence?.push(change, state) ?? [];
     // The pool counts entries that an edit has rewritten: a preflight waits for their counts, and the resident worker would deliver
@@ -148,7 +147,9 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     }
     // The history was rewritten meanwhile, so no plan for that base can be used any more.
     const isGone = this.#revision !== undefined && this.#revision !== base.revision;
-    return isGone ? { plan: EMPTY_PLAN } : this.#inline.optimize(history, base, config, signal);
+    if (isGone) return { plan: EMPTY_PLAN };
+    this.#inline ??= new InlineOffload(this.#meter);
+    return this.#inline.optimize(history, base, config, signal);
   }
 
   async countTokens(

@@ -220,7 +220,8 @@ export class Preflight {
     const end = await this.#end(run, signal);
     if (end.event) this.costs.noteEdits(end.event);
     yield { step: 'pruned', strategy: config.pruning.name, ...end };
-    return isWriteFailure(end.failure?.thrown) && gauge.fits() ? null : eventOf(end);
+    const isUnrecorded = end.failure !== undefined && isWriteFailure(end.failure.thrown);
+    return isUnrecorded && gauge.fits() ? null : eventOf(end);
   }
 
   /**

@@ -74,10 +74,11 @@ function describeRows(
     }
     // Rows remove what they leave without substance, unless it is the user's.
     const isDescribed =
-      after === undefined
+      isPlanned ||
+      (after === undefined
         ? speaker !== 'human' && !before.some(hasSubstance)
-        : isWithoutReasoning(left, before);
-    if (rows.length === firstRow || !(isPlanned || isDescribed)) return undefined;
+        : isWithoutReasoning(left, before));
+    if (rows.length === firstRow || !isDescribed) return undefined;
     if (firstResult === newResults) continue;
     const known = new Set(before);
     for (const content of left) {
