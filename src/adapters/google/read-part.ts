@@ -62,9 +62,9 @@ type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionResponse>;
 type GivenResponse = Readonly<Partial<Record<keyof FunctionResponse, unknown>>>;
 
 /**
- * Reads a response, with the estimated tokens of its media. Unwraps `{ output }`, `{ error }`, and a text that is the only field, such as the `{ result }` that SDKs write for
- * functions; any other response is the result as a whole. The call has failed if `error` is not empty, or if `isError` is set, as by
- * MCP tools.
+ * Reads a response, with the estimated tokens of its media. Unwraps `{ output }`, `{ error }`, and a text that is the only field, such
+ * as the `{ result }` that SDKs write for functions; any other response is the result as a whole. The call has failed if `error` is not
+ * empty, or if `isError` is set, as by MCP tools.
  */
 export function readOutcome({ response, parts }: GivenResponse): Outcome {
   const mediaTokens = mediaTokensIn(asArray(parts), mimeTypeIn);

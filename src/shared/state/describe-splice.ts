@@ -10,7 +10,10 @@ import { textOfBlock } from './canonical-text.js';
 import { pushTo } from '../lists-by-key.js';
 import { referringResult } from './without-references.js';
 
-/** Describes a rewrite. Linear in both lists. The record is `unknown` if the list has new blocks that only the history may provide, see `mayBeWritten`. */
+/**
+ * Describes a rewrite. Linear in both lists. The record is `unknown` if the list has new blocks that only the history may provide, see
+ * `mayBeWritten`.
+ */
 export function describeSplice(
   at: number,
   former: readonly IContent[],

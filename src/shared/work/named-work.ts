@@ -3,6 +3,7 @@
 import { keyOfCall, SPENT_TEXT } from '../call-name.js';
 import type { ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
+import { runIn } from '../density/index/call-use.js';
 import type { CallUse } from '../density/index/call-use.js';
 import { isExcerpt } from '../density/index/excerpt.js';
 import { sentText } from '../density/index/readable-text.js';
@@ -18,13 +19,8 @@ const MAX_NAME = 200;
 
 /** Returns the name of a call in the record: its command and where it runs, or its tool with its file or its short arguments. */
 export function nameOfUse(call: ToolCallBlock, { command, paths, place }: CallUse): string {
-  const run = commandOf(command);
-  if (run !== undefined) return nameAt(run, place);
+  if (command !== undefined) return nameAt(runIn(command), place);
   return nameOf(`${call.name} ${paths.length > 0 ? (keyOfCall(call) ?? '') : argumentsOf(call)}`);
-}
-
-export function commandOf(command: string | undefined): string | undefined {
-  return command?.split('\0', 1)[0];
 }
 
 /** In UTF-16 units: longer arguments are content; and the maximum length of all arguments in a name. */

@@ -4,13 +4,13 @@
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank, withResult } from '../content.js';
-import { callUse } from '../density/index/call-use.js';
+import { callUse, runIn } from '../density/index/call-use.js';
 import type { CallUse } from '../density/index/call-use.js';
 import { endingOf, isExcerpt } from '../density/index/excerpt.js';
 import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
 import { EXCERPT, placeholderKind, statesFailure } from '../placeholder.js';
-import { commandOf, madeIn, nameAt, nameOf, nameOfUse } from './named-work.js';
+import { madeIn, nameAt, nameOf, nameOfUse } from './named-work.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-use.js';
@@ -177,7 +177,7 @@ function noteCommand(
   { response, use }: AnsweredCall,
   outcome: CallOutcome,
 ): void {
-  const run = commandOf(use.command) ?? '';
+  const run = runIn(use.command);
   if (outcome !== 'failed') {
     if (REMOVES.test(run))
       for (const path of use.paths) ledger.forgetWrite(nameAt(path, use.place));
@@ -201,7 +201,7 @@ const SEVERAL = /[|;\n]/;
 function outcomeLeft({ response, use }: AnsweredCall): CallOutcome {
   // The placeholder has words of the command, which may speak of an exit code.
   const outcome = outcomeOf(isPruned(response) ? withResult(response, '') : response);
-  if (outcome === 'passed' && SEVERAL.test(commandOf(use.command) ?? '')) return 'unstated';
+  if (outcome === 'passed' && SEVERAL.test(runIn(use.command))) return 'unstated';
   return outcome === 'unstated' && statesFailure(response) ? 'failed' : outcome;
 }
 

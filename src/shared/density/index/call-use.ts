@@ -211,11 +211,20 @@ const MAX_PLACE = 200;
 
 /** Returns the parameters of a call that say where it acts: the same path or command means something else there. */
 function placeOf(parameters: unknown): string {
-  const named = Object.entries(asRecord(parameters) ?? {}).flatMap(([name, value]) => {
+  const named: string[] = [];
+  const values = asRecord(parameters) ?? {};
+  for (const name of Object.keys(values)) {
+    if (!saysWhere(name)) continue;
+    const value = values[name];
     const isShort = typeof value === 'string' && value !== '' && value.length <= MAX_PLACE;
-    return (isShort || typeof value === 'number') && saysWhere(name) ? `${name}=${value}` : [];
-  });
+    if (isShort || typeof value === 'number') named.push(`${name}=${value}`);
+  }
   return named.sort().join(' ');
+}
+
+/** Returns what the `command` of a use runs, without the directory and the place; empty if there is none. */
+export function runIn(command: string = ''): string {
+  return command.split('\0', 1)[0] ?? '';
 }
 
 function commandOf(keys: readonly string[], parameters: unknown): string | undefined {

@@ -269,9 +269,11 @@ export class HistoryIndex {
   #appendCall(entry: number, block: number, call: ToolCallBlock, place: EntryPlace): void {
     const use = callUse(this.#usesOf(call.name), call.parameters, this.#scope.workingSet);
     const { calls } = this;
-    // Each server may have files of its own.
-    const where = this.#scope.workingSet ? serverOf(call.name) + (use.place ?? '') : '';
-    for (const path of use.paths) calls.paths.push(this.#paths.idOf(path, where));
+    if (use.paths.length > 0) {
+      // Each server may have files of its own.
+      const where = this.#scope.workingSet ? serverOf(call.name) + (use.place ?? '') : '';
+      for (const path of use.paths) calls.paths.push(this.#paths.idOf(path, where));
+    }
     this.#openCalls.add(call.id, calls.length);
     if (this.#scope.unsent) this.#unsent.noteCall(call, place);
     calls.entry.push(entry);

@@ -20,7 +20,10 @@ export function indexedAgentOf(config: IndexedAgent): IndexedAgent {
   };
 }
 
-/** A part of the index that only some rules read, named like the field of `IndexScope`. Calls and the files they touch are always indexed. */
+/**
+ * A part of the index that only some rules read, named like the field of `IndexScope`. Calls and the files they touch are always
+ * indexed.
+ */
 export type IndexPart = 'inclusions' | 'recency' | 'workingSet' | 'unsent';
 
 export interface IndexScope {

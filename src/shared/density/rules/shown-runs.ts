@@ -11,6 +11,7 @@ import { shortenedText } from '../../shrink/shrink-text.js';
 import type { ShortenedText, ShrinkSettings, ShrunkCall } from '../../shrink/shrink-text.js';
 import type { ShrinkPurpose } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
+import { runIn } from '../index/call-use.js';
 import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
@@ -88,7 +89,7 @@ const FORMS = new WeakMap<SeenResult, { readonly settings: string; readonly form
 export function shrunkFormOf(
   seen: SeenResult,
   text: string,
-  { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
+  { kind, command }: Pick<CallUse, 'kind' | 'command'>,
   shrink: ShrinkSettings,
   ending: string,
 ): ShrunkForm {
@@ -97,8 +98,7 @@ export function shrunkFormOf(
   if (known?.settings === settings) return known.form;
   const purpose = isJsonFile(seen, text) ? undefined : PURPOSES[kind];
   // Only what was run tells what the output is, not where.
-  const [run = ''] = command.split('\0', 1);
-  const call = { payload: payloadText(seen.response.result), purpose, command: run };
+  const call = { payload: payloadText(seen.response.result), purpose, command: runIn(command) };
   const left = shortenedText(text, call, shrink, ending);
   const isSame = left.draft.text === text;
   const form = { ...left, call, lines: (isSame && seen.lines) || linesOf(left.draft.text) };
