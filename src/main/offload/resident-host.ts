@@ -5,7 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
 import type { ReadReply } from './reply.js';
-import type { ResidentConnection } from './resident-connection.js';
+import { ResidentConnection } from './resident-connection.js';
 import type { ConnectionHost, EvictableSession } from './resident.js';
 import type { WorkerPool } from './worker-pool.js';
 
@@ -49,14 +49,12 @@ export class ResidentHost implements ConnectionHost {
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
   async open(session: EvictableSession, options: ResidentOptions): Promise<ResidentConnection> {
-    // Loaded lazily, with Comlink.
-    const { ResidentConnection: Connection } = await import('./resident-connection.js');
     const { port1, port2 } = new MessageChannel();
     try {
       const request = { kind: 'open', port: port2, options } as const;
       const { value } = await this.#pool.run(request, { transferList: [port2] });
       const { threadId } = value;
-      const connection: ResidentConnection = new Connection(port1, {
+      const connection: ResidentConnection = new ResidentConnection(port1, {
         countsTokens: options.countsTokens,
         timeoutMs: this.#pool.taskTimeoutMs,
         lastHeardAt: () => this.#lastHeardAt.get(threadId) ?? -Infinity,
