@@ -79,6 +79,7 @@ export class Preflight {
   /** Notes that the history was cleared. */
   noteClear(): void {
     this.#parts.sent.startOver();
+    this.#parts.guard.noteShrunk(0);
     this.costs.noteClear();
     this.#pruner.noteClear();
   }
