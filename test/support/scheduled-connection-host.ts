@@ -96,10 +96,6 @@ export class ScheduledConnectionHost implements ConnectionHost {
     return connection;
   }
 
-  touch(): void {
-    // Nothing is evicted here.
-  }
-
   async count(
     packed: PackedEntries,
     knownTokens: Int32Array,

@@ -43,8 +43,6 @@ export interface ResidenceOptions {
   /** Opens the connection. */
   readonly open: (options: ResidentOptions) => Promise<SessionConnection>;
   readonly counting: CountingThreads;
-  /** Called whenever something is posted. */
-  readonly onPost: () => void;
   /** Called whenever the worker has answered. */
   readonly onAnswer: () => void;
   /** Called with the counts of new entries. */
@@ -177,8 +175,7 @@ export class Residence {
     const answer = await this.#ask(base, { compression });
     if (answer === undefined) return undefined;
     const work = { task: 'compress', ranOn: 'resident', entries: base.length } as const;
-    const times = { startedAt, postedAt: startedAt, queueMs: 0, runMs: answer.runMs };
-    this.#options.meter.addPosted({ ...work, bytesSent: 0 }, times);
+    this.#options.meter.addPosted({ ...work, bytesSent: 0 }, { startedAt, runMs: answer.runMs });
     return answer.value.compression ?? undefined;
   }
 
@@ -205,7 +202,7 @@ export class Residence {
       }
       this.#connection = connection;
       const work = { task: 'open', ranOn: 'resident', entries, bytesSent: 0 } as const;
-      meter.addPosted(work, { startedAt, postedAt: startedAt, queueMs: 0, runMs: 0 });
+      meter.addPosted(work, { startedAt, runMs: 0 });
     } catch (thrown) {
       this.#fail(thrown);
       return;
@@ -235,7 +232,6 @@ export class Residence {
     if (this.#connection === undefined || !this.#mayPost) return false;
     const next = this.#inFlight.take(this.#waiting > 0);
     if (next === undefined) return false;
-    this.#options.onPost();
     this.#isUnplanned ||= next.adds;
     // Request a plan only if there are new entries, and nothing is queued that would invalidate it.
     const isAsked = this.#isUnplanned && this.#isAllPosted;
@@ -288,7 +284,7 @@ export class Residence {
     for (const step of delta.steps) if (step.kind === 'stage-packed') releasePacked(step.packed);
     const { value, runMs } = answer;
     const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
-    const times = { startedAt, postedAt, queueMs: 0, runMs };
+    const times = { startedAt, postedAt, runMs };
     this.#options.meter.addPosted({ ...work, bytesSent: isCounted ? 0 : characters }, times);
     this.#unacknowledgedCharacters -= characters;
     this.#inFlight.noteAnswer(parcel);

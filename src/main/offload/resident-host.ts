@@ -24,7 +24,7 @@ export class ResidentHost implements ConnectionHost {
   readonly countsFrom: number = 128;
   readonly #pool: WorkerPool;
   readonly #maxResidentSessions: number;
-  /** In LRU order: a map keeps insertion order. */
+  /** In the order of the last answers: a map keeps insertion order. */
   readonly #sessions: Map<EvictableSession, ResidentConnection> = new Map();
   readonly #lastHeardAt: Map<number, number> = new Map();
   #openings = 0;
@@ -60,6 +60,7 @@ export class ResidentHost implements ConnectionHost {
         lastHeardAt: () => this.#lastHeardAt.get(threadId) ?? -Infinity,
         onHeard: () => {
           this.#lastHeardAt.set(threadId, performance.now());
+          if (this.#sessions.delete(session)) this.#sessions.set(session, connection);
         },
         onStuck: () => {
           this.#pool.stopThread(threadId);
@@ -96,14 +97,6 @@ export class ResidentHost implements ConnectionHost {
   ): Promise<ReadReply<PackedCounts>> {
     const request = { kind: 'count-packed', packed, knownTokens } as const;
     return this.#pool.run(request, { signal });
-  }
-
-  /** Marks a session's connection as used. */
-  touch(guest: EvictableSession): void {
-    const connection = this.#sessions.get(guest);
-    if (connection === undefined) return;
-    this.#sessions.delete(guest);
-    this.#sessions.set(guest, connection);
   }
 
   /** Evicts idle sessions down to the limit, least recently used first. Busy ones are skipped, even if the limit stays exceeded. */
