@@ -29,7 +29,9 @@ describe('docs/security.md', () => {
   });
 
   it('names every dependency of ctxfold', () => {
-    const { dependencies } = JSON.parse(read('package.json')) as { readonly dependencies: object };
+    const { dependencies = {} } = JSON.parse(read('package.json')) as {
+      readonly dependencies?: object;
+    };
     expect(Object.keys(dependencies).filter((name) => !PAGE.includes(`\`${name}\``))).toEqual([]);
   });
 });
