@@ -22,9 +22,8 @@ function from(
   spendableNow?: number,
   minCachedTokens?: number,
 ): number {
-  const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
   return worthwhileFrom({
-    result: { removals, replacements: new Map(), metadata },
+    result: { removals, replacements: new Map() },
     history: HISTORY,
     sentEntries,
     spendable: spendableNow,
@@ -85,9 +84,8 @@ function costsOf(
     results.push(result);
     history.push(result);
     const removals = history.flatMap((entry, at) => (stale.has(entry) ? [at] : []));
-    const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
     const from = worthwhileFrom({
-      result: { removals, replacements: new Map(), metadata },
+      result: { removals, replacements: new Map() },
       history,
       sentEntries: intact,
       prices,
