@@ -1,22 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { CtxfoldError } from '../../../src/shared/errors.js';
 import { humanText } from '../../../src/shared/content.js';
 import { agentPreset } from '../../../src/main/formats/presets.js';
 import { readTranscript, streamTranscript } from '../../../src/main/formats/read-transcript.js';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../src/main/formats/transcript.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { asyncChunks, bare, readChunks, readJson, readLines } from './reading.js';
 
 const USER = { type: 'user', uuid: 'u', message: { role: 'user', content: 'go' } };
 const LINE = `${JSON.stringify(USER)}\n`;
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'ctxfold-formats-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder(afterAll);
 
 async function file(name: string, content: string | Uint8Array): Promise<string> {
   const full = path.join(folder, name);
