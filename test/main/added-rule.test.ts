@@ -136,7 +136,7 @@ describe('a rule added to the list', () => {
     const { report: replay } = recording;
     expect(replay.reclaimed).toMatchObject([{ rule: name, items: 1 }]);
     expect(renderReport(replay, layoutOf(100, false))).toContain(`${item}s`);
-    expect(recording.edits.map(({ why }) => why?.text)).toEqual([
+    expect(recording.rows.map(({ why }) => why?.text)).toEqual([
       'The tool has answered since: asked-again.',
     ]);
     expect(await documentOf(STEPS)).toContain(`by rule: ${item}`);
