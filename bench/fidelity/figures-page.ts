@@ -4,7 +4,7 @@
 import { posix } from 'node:path';
 import type { EditAtRisk } from './measure.js';
 import { BATCHED_POLICY, OWN_POLICY } from './policies.js';
-import { needTables } from './needs-table.js';
+import { needTable } from './needs-table.js';
 import { distinctGroups, formatTable, LEGEND, policyTable } from './policy-table.js';
 import type { TextTable } from './policy-table.js';
 import { mainGroup } from './report.js';
@@ -19,7 +19,7 @@ export function withFigures(page: string, report: FidelityReport): string {
       .filter(({ formats }) => formats.length > 1)
       .map((group) => tablePart(policyTable(group))),
     tablePart(formatTable(report, BATCHED_POLICY)),
-    ...(main === undefined ? [] : needTables(main).map(tablePart)),
+    ...(main === undefined ? [] : [tablePart(needTable(main, BATCHED_POLICY))]),
     ...lostPart(report),
   ];
   return withParts(page, 'figures', parts);

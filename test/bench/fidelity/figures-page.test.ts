@@ -4,12 +4,7 @@ import path from 'node:path';
 import { check } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import { withFigures } from '../../../bench/fidelity/figures-page.js';
-import {
-  BASELINES,
-  BATCHED_POLICY,
-  OWN_POLICY,
-  POLICIES,
-} from '../../../bench/fidelity/policies.js';
+import { BATCHED_POLICY, OWN_POLICY, POLICIES } from '../../../bench/fidelity/policies.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import { reportFidelity } from '../../../bench/fidelity/report.js';
 import type { FidelityReport } from '../../../bench/fidelity/report.js';
@@ -68,10 +63,10 @@ describe('withFigures', () => {
     );
   });
 
-  it("has a table of needs for each of ctxfold's policies with baselines", () => {
+  it('has a table of needs for the default', () => {
     const heads = page.match(/^### What stays in view, .*/gm);
-    expect(heads).toEqual(BASELINES.map(({ own }) => `### What stays in view, ${own.name}`));
-    expect(page.match(/^\| user’s words /gm)).toHaveLength(BASELINES.length);
+    expect(heads).toEqual([`### What stays in view, ${BATCHED_POLICY}`]);
+    expect(page.match(/^\| user’s words /gm)).toHaveLength(1);
   });
 
   it('lists the edits that the default working set loses, by file names, as plain text', async () => {
