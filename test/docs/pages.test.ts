@@ -1,7 +1,11 @@
-// Checks what pages refer to: links lead to files and headings, and commands are scripts of this package.
+// Checks what pages refer to: links lead to files and headings, commands are scripts of this package, and the page of options has all.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { COMPACTOR_OPTIONS } from '../../src/main/compactor-options.js';
+import { SESSION_OPTIONS } from '../../src/main/session-options.js';
+import { SETTING_KEYS } from '../../src/main/settings/settings-registry.js';
+import { SHRINKER_NAMES } from '../../src/shared/shrink/shrink-text.js';
 
 const REPOSITORY = new URL('../../', import.meta.url);
 const read = (page: string): string => readFileSync(new URL(page, REPOSITORY), 'utf8');
@@ -57,6 +61,13 @@ describe('pages', () => {
     );
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((script) => !Object.hasOwn(scripts, script))).toEqual([]);
+  });
+
+  it('have every option in docs/options.md', () => {
+    const page = read('docs/options.md');
+    const options = [COMPACTOR_OPTIONS, SESSION_OPTIONS, SETTING_KEYS, SHRINKER_NAMES].flat();
+    expect(options.length).toBeGreaterThan(40);
+    expect(options.filter((option) => !page.includes(`\`${option}\``))).toEqual([]);
   });
 
   it('say in CONTRIBUTING.md what each script does', () => {
