@@ -100,12 +100,7 @@ describe('the sources', () => {
 });
 
 interface Lock {
-  readonly packages: Readonly<
-    Record<
-      string,
-      { readonly dev?: boolean; readonly peer?: boolean; readonly hasInstallScript?: boolean }
-    >
-  >;
+  readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly peer?: boolean }>>;
 }
 
 describe('the package', () => {
