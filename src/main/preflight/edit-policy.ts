@@ -84,7 +84,7 @@ export class EditGate {
     if (tokensBelowStep !== undefined) {
       const above = cachePrices(cache.price?.above);
       const edit = sparingReasoning(found);
-      const entry = belowStepFrom(this.#priced(edit, point), tokensBelowStep, above);
+      const entry = belowStepFrom(this.#priced(edit.result, point), tokensBelowStep, above);
       return admitted(found, edit.limitedTo({ entry, block: 0 }), 'price-step');
     }
     if (edits === 'every-turn') return admitted(found, sparingReasoning(found), 'every-turn');
@@ -108,17 +108,25 @@ export class EditGate {
   /** The part of an edit that is worth the cache it invalidates; `undefined` if none is. */
   #worthwhile(edit: FoundEdit, shrinking: FoundEdit, point: LandingPoint): FoundEdit | undefined {
     const { minReclaimTokens, spendable } = this.#options;
-    const priced = this.#priced(edit, point);
     if (minReclaimTokens === undefined) {
+      // Most edits are held, and would be even if they left nothing of their entries: for those, make no replacements.
+      const most = this.#priced(edit.withNothingLeft, point);
+      if (worthwhileFrom(most) === Infinity) return undefined;
+      const priced = this.#priced(edit.result, point);
       const entry = worthwhileFrom({ ...priced, spendable: spendable?.() });
       return entry === Infinity ? undefined : edit.limitedTo({ entry, block: 0 });
     }
     // Shrinking unsent results costs no cache, so its savings must not pay for the other edits.
-    const reclaimed = reclaimedTokens(priced) - reclaimedTokens(this.#priced(shrinking, point));
+    const reclaimed =
+      reclaimedTokens(this.#priced(edit.result, point)) -
+      reclaimedTokens(this.#priced(shrinking.result, point));
     return Math.round(reclaimed) >= minReclaimTokens ? edit : undefined;
   }
 
-  #priced({ result }: FoundEdit, { isAboveStep, minCachedTokens }: LandingPoint): PricedEdit {
+  #priced(
+    result: PricedEdit['result'],
+    { isAboveStep, minCachedTokens }: LandingPoint,
+  ): PricedEdit {
     const { sent, history, cache } = this.#options;
     return {
       result,
@@ -207,7 +215,7 @@ const SHARE_OF_CALLS = 0.25;
 
 /** What an edit is judged by. */
 export interface PricedEdit {
-  readonly result: DensityResult;
+  readonly result: Pick<DensityResult, 'removals' | 'replacements' | 'rows'>;
   /** The history before the edit. */
   readonly history: readonly IContent[];
   /** Length of the prefix that a cache may hold. */

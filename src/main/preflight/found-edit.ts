@@ -45,6 +45,13 @@ export class FoundEdit {
     return (this.#result ??= this.#make(this.#rows));
   }
 
+  /** The edit as if it removed every entry that it changes: no edit of these rows saves more. Makes no replacements. */
+  get withNothingLeft(): Pick<DensityResult, 'removals' | 'replacements' | 'rows'> {
+    const removals = new Set<number>();
+    for (const row = new PlanCursor(this.#rows); !row.isAtEnd; row.next()) removals.add(row.entry);
+    return { removals: [...removals], replacements: new Map(), rows: this.#rows };
+  }
+
   /**
    * The part that changes nothing in front of a place; the same object if that is the whole edit. An entry is edited as a whole or
    * not at all: it is left alone if it would lose a call whose response must stay, or the response of such a call.

@@ -5,7 +5,9 @@ import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
 import { scopeOfSession } from '../../shared/density/index/index-scope.js';
+import { EMPTY_PLAN, PlanCursor } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
+import { ACTION } from '../../shared/density/rules/marks.js';
 import { GrowingIndex } from '../offload/growing-index.js';
 import type { Journal } from '../state/journal.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
@@ -156,9 +158,7 @@ class PreflightReplay {
       admission = this.#gate.admit(found, due.point);
       if (admission.reason !== undefined) break;
     }
-    if (admission?.reason !== undefined) {
-      this.#index.noteEdit(await this.#land(admission));
-    }
+    if (admission !== undefined) await this.#land(admission);
     this.#admission = admission;
     const isRoomWanted = admission?.reason === 'threshold';
     this.#isCompressed =
@@ -172,12 +172,7 @@ class PreflightReplay {
     if (!index.hasUnsentResults) return;
     const { workingSet: _, ...config } = this.#parts.config.density();
     const found = this.#find({ ...config, readWritePruning: false, fileDedupe: false });
-    const shrinking = this.#gate.admit(found, { isForced: false, isBatchPoint: false });
-    if (shrinking.reason === undefined) return;
-    const landed = await this.#land(shrinking);
-    // Reasoning that leaves with an edit may take whole entries with it.
-    if (landed.removals.length === 0) index.noteShrinks(landed.replacements);
-    else index.noteEdit(landed);
+    await this.#land(this.#gate.admit(found, { isForced: false, isBatchPoint: false }));
   }
 
   /** Returns what a pass finds in the copy as it is now. */
@@ -187,13 +182,26 @@ class PreflightReplay {
     return new FoundEdit(plan, { history, settings: config, texts });
   }
 
-  #land(admission: Admission): Promise<DensityResult> {
-    return this.#copy.land(admission, this.#parts.reasoningTerms.policy);
+  async #land(admission: Admission): Promise<void> {
+    if (admission.reason === undefined) return;
+    const landed = await this.#copy.land(admission, this.#parts.reasoningTerms.policy);
+    // Reasoning that leaves with an edit may take whole entries with it.
+    const isWhole = landed.removals.length === 0;
+    if (isWhole && onlyShrinks(landed)) this.#index.noteShrinks(landed.replacements);
+    else this.#index.noteEdit(landed);
   }
 
   get #fullTokens(): number {
     return this.#copy.tokens + this.#copy.reclaimedTokens;
   }
+}
+
+/** Whether no row of an edit does anything but shrink a result. */
+function onlyShrinks({ rows = EMPTY_PLAN }: DensityResult): boolean {
+  for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
+    if (row.action !== ACTION.shrink) return false;
+  }
+  return true;
 }
 
 function* preflightsOf(given: readonly IContent[]): Generator<FormerPreflight, void, undefined> {

@@ -22,9 +22,8 @@ function from(
   spendableNow?: number,
   minCachedTokens?: number,
 ): number {
-  const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
   return worthwhileFrom({
-    result: { removals, replacements: new Map(), metadata },
+    result: { removals, replacements: new Map() },
     history: HISTORY,
     sentEntries,
     spendable: spendableNow,
@@ -85,9 +84,8 @@ function costsOf(
     results.push(result);
     history.push(result);
     const removals = history.flatMap((entry, at) => (stale.has(entry) ? [at] : []));
-    const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
     const from = worthwhileFrom({
-      result: { removals, replacements: new Map(), metadata },
+      result: { removals, replacements: new Map() },
       history,
       sentEntries: intact,
       prices,
@@ -103,6 +101,43 @@ function costsOf(
   }
   return costs;
 }
+
+describe('worthwhileFrom, with nothing left', () => {
+  it('lands wherever the same edit lands that leaves a part of its entries', () => {
+    const anEntry = fc.record({
+      tokens: fc.nat({ max: 3_000 }),
+      // An edit may leave more than there was.
+      left: fc.option(fc.nat({ max: 120 })),
+      isGone: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(anEntry, { minLength: 1, maxLength: 12 }),
+        fc.nat({ max: 12 }),
+        fc.nat({ max: 4_000 }),
+        (entries, sentEntries, minCachedTokens) => {
+          const history = entries.map((_, at) => humanText(`entry ${at} ${'word '.repeat(50)}`));
+          const places = (isWanted: (entry: (typeof entries)[number]) => boolean): number[] =>
+            entries.flatMap((entry, at) => (isWanted(entry) ? [at] : []));
+          const replaced = places(({ left, isGone }) => !isGone && left !== null);
+          const replacements = new Map(
+            replaced.map((at) => [at, humanText('word '.repeat(entries[at]?.left ?? 0))]),
+          );
+          const removals = places(({ isGone }) => isGone);
+          const terms = { sentEntries, minCachedTokens, prices: { read: 0.1, write: 1.25 } };
+          const countedTokens = (entry: IContent): number | undefined =>
+            entries[history.indexOf(entry)]?.tokens;
+          const found = { ...terms, history, countedTokens };
+          const all = [...removals, ...replaced].sort((a, b) => a - b);
+          const most = { removals: all, replacements: new Map<number, IContent>() };
+          if (worthwhileFrom({ ...found, result: most }) < Infinity) return;
+          expect(worthwhileFrom({ ...found, result: { removals, replacements } })).toBe(Infinity);
+        },
+      ),
+      { numRuns: runs(2_000) },
+    );
+  });
+});
 
 describe('worthwhileFrom, call by call', () => {
   const picks = fc.array(fc.nat(1_000), { maxLength: 3 });

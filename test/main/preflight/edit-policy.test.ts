@@ -27,7 +27,12 @@ const WARM = {
 };
 type Given = Partial<typeof WARM>;
 
-function admitted(edits: EditPolicy, given: Given, countedTokens?: () => number): Admission {
+function admitted(
+  edits: EditPolicy,
+  given: Given,
+  countedTokens?: () => number,
+  onMade: () => void = () => undefined,
+): Admission {
   const { isForced, isBatchPoint, isCacheCold, sentEntries, tokens, minReclaimTokens } = {
     ...WARM,
     ...given,
@@ -46,6 +51,7 @@ function admitted(edits: EditPolicy, given: Given, countedTokens?: () => number)
   const found = new FoundEdit(planWithTexts(HISTORY, PASS).plan, {
     history: HISTORY,
     settings: PASS,
+    onMade,
   });
   return gate.admit(found, { isForced, isBatchPoint });
 }
@@ -98,5 +104,20 @@ describe('EditGate', () => {
     );
     expect(describeAdmission(admitted('batched', { isBatchPoint: false }, asked))).toBe('none');
     expect(() => admitted('batched', {}, asked)).toThrow('asked');
+  });
+
+  it('makes no replacements of an edit that would be held even if it left nothing', () => {
+    const tokens = HISTORY.map((_, index) => (index === 8 ? 100_000 : 25));
+    const given = { minReclaimTokens: undefined, sentEntries: HISTORY.length };
+    let made = 0;
+    const onMade = (): void => void (made += 1);
+    expect(describeAdmission(admitted('batched', { ...given, tokens }, undefined, onMade))).toBe(
+      'none',
+    );
+    expect(made).toBe(0);
+    expect(describeAdmission(admitted('batched', given, undefined, onMade))).toBe(
+      'all: reclaims-enough',
+    );
+    expect(made).toBeGreaterThan(0);
   });
 });

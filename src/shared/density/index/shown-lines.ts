@@ -123,15 +123,20 @@ export class KnownShingles {
    * Returns the runs of lines of a text that other texts show: ascending, disjoint, each as long as its text goes on alike.
    *
    * @param rows by number of each text that may be referred to, the row of its result; rows ascend with the numbers
+   * @param isWanted whether that row may be referred to; asked only of texts that share lines @default all may
    */
-  shownIn(text: TextLines, rows: ReadonlyMap<number, number>): readonly ShownRun[] {
+  shownIn(
+    text: TextLines,
+    rows: ReadonlyMap<number, number>,
+    isWanted: (row: number) => boolean = () => true,
+  ): readonly ShownRun[] {
     let firstText = Infinity;
     for (const known of rows.keys()) firstText = Math.min(firstText, known);
     if (firstText === Infinity) return [];
     const runs: ShownRun[] = [];
     let end = 0;
     for (let at = 0; at < text.shingles.length;) {
-      const found = this.#newestRun(text, at, end, firstText, rows);
+      const found = this.#newestRun(text, at, end, firstText, rows, isWanted);
       if (found !== undefined) {
         const { text: known, before, behind, ...run } = found;
         const isHardToFind = !('sourceNumber' in run) && !isWhereExpected(text, found);
@@ -152,6 +157,7 @@ export class KnownShingles {
     from: number,
     firstText: number,
     rows: ReadonlyMap<number, number>,
+    isWanted: (row: number) => boolean,
   ): FoundRun | undefined {
     const shingle = text.shingles[at] ?? 0;
     if (shingle === 0) return undefined;
@@ -159,7 +165,9 @@ export class KnownShingles {
     for (let row = this.#firstOf(shingle); row >= 0; row = this.#nextOf(row)) {
       const known = this.#textAt(row);
       if (known < firstText || tried === MAX_TRIED) break;
-      if (!this.#hasLines(row, text.lines, at) || !rows.has(known)) continue;
+      const source = rows.get(known);
+      if (source === undefined || !this.#hasLines(row, text.lines, at)) continue;
+      if (!isWanted(source)) continue;
       tried += 1;
       const run = this.#runAround(text, at, row, from, rows);
       if (run !== undefined) return run;

@@ -203,11 +203,9 @@ export class UnsentResults {
     mayBeSource: (row: number) => boolean,
   ): readonly ShownRun[] {
     const rows = new Map<number, number>();
-    const isKnown = this.#lookBack(responses, row, 1, (text, earlier) => {
-      if (mayBeSource(earlier)) rows.set(text, earlier);
-    });
+    const isKnown = this.#lookBack(responses, row, 1, (text, earlier) => rows.set(text, earlier));
     if (!isKnown) throw new WorkerPoolError(FORGOTTEN, 'RESIDENT_OUT_OF_STEP');
-    return this.#shingles.shownIn(lines, rows);
+    return this.#shingles.shownIn(lines, rows, mayBeSource);
   }
 
   /**

@@ -31,12 +31,12 @@ export interface ShownRuns {
 /** The lines of what shrinkers leave of a result that are also shown by earlier results that may be a source. */
 export function shownRuns(
   result: UnsentResult,
+  use: CallUse,
   index: HistoryIndex,
   mayBeSource: (row: number) => boolean,
   settings: ShrinkSettings,
   ending: string,
 ): ShownRuns {
-  const use = index.useOf(result.call);
   const { lines } = shrunkFormOf(result, result.text, use, settings, ending);
   // File contents are sent verbatim, and the parameters of the call tell which lines are meant.
   const isFile = PURPOSES[use.kind] === undefined;

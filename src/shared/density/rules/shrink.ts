@@ -110,19 +110,17 @@ export function* rowsToShrink(
   isMarked: (row: number) => boolean,
   referredBy: Marks['referredBy'],
 ): Generator<number, void, undefined> {
-  const unsent = index.unsentResults();
-  const shared = unsent.size === 0 ? NO_IDS : sharedIds(index);
+  let shared: ReadonlySet<number> | undefined;
   const mayBeSource = (row: number): boolean => {
     const id = index.responses.id.at(row);
+    shared ??= sharedIds(index);
     return !isMarked(row) && !shared.has(id) && canBeReferenced(index.idOf(id));
   };
-  for (const result of unsent.values()) {
+  for (const result of index.unsentResults().values()) {
     if (isMarked(result.row)) continue;
     if (shrunkBy(settings, result, index, mayBeSource, referredBy) !== undefined) yield result.row;
   }
 }
-
-const NO_IDS: ReadonlySet<number> = new Set();
 
 /**
  * Records which results the results that stay refer to, and undoes the marks of earlier rules on those sources: otherwise, the
@@ -176,10 +174,10 @@ function shrunkBy(
   const form = placeholderOf(settings);
   const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
   const ending = placeholderEnding(result.response.callId, form);
-  const shown = isOn ? shownRuns(result, index, mayBeSource, shrink, ending) : NOT_SHOWN;
+  const use = index.useOf(result.call);
+  const shown = isOn ? shownRuns(result, use, index, mayBeSource, shrink, ending) : NOT_SHOWN;
   const key = JSON.stringify([shrink, form, shown.runs]);
   if (result.shrunk?.settings !== key) {
-    const use = index.useOf(result.call);
     const textWith = ({ runs }: ShownRuns): string | undefined =>
       shrunkResult(result, runs, use, shrink, form);
     const given = textWith(shown);
