@@ -32,8 +32,8 @@ const NO_PACKAGES_IN_SHARED = {
   message: SHARED_ONLY,
 };
 
-const WORKER_ONLY = 'worker imports shared, node:worker_threads and comlink.';
-const ALLOWED_IN_WORKER = '(node:worker_threads|comlink)$';
+const WORKER_ONLY = 'worker imports shared and node:worker_threads.';
+const ALLOWED_IN_WORKER = 'node:worker_threads$';
 const NO_PACKAGES_IN_WORKER = {
   regex: `${NO_PACKAGES}(?!${ALLOWED_IN_WORKER})`,
   message: WORKER_ONLY,

@@ -80,21 +80,25 @@ async function measureShortSessions(
 async function keptPerSession(history: readonly IContent[]): Promise<number> {
   const sessions = Math.max(1, Math.round(KEPT_ENTRIES / history.length));
   // The first one is not measured, because it includes memory of the compiler.
-  const kept: ResidentHistory[] = [residentOf(history.slice(0, 1_000))];
+  const kept: Resident[] = [residentOf(history.slice(0, 1_000))];
   const before = await usedMegabytes();
   for (let session = 0; session < sessions; session += 1) kept.push(residentOf(history));
   const after = await usedMegabytes();
   // Also keeps all of them alive until here.
-  const base = { revision: 0, length: history.length };
   const expected = planWithTexts(history, CONFIG).plan;
   for (const resident of kept.slice(1)) {
-    const { plan } = resident.plan(base, CONFIG);
-    check(plan.length === expected.length, 'the plan of a kept history differs');
+    const { pass } = resident.history.receive({ ...resident.queue.nothing(), pass: CONFIG });
+    check(pass?.plan.length === expected.length, 'the plan of a kept history differs');
   }
   return (after - before) / sessions;
 }
 
-function residentOf(history: readonly IContent[]): ResidentHistory {
+interface Resident {
+  readonly history: ResidentHistory;
+  readonly queue: DeltaQueue;
+}
+
+function residentOf(history: readonly IContent[]): Resident {
   const agent = indexedAgentOf(CONFIG);
   // The size of the counts does not depend on the counter.
   const resident = new ResidentHistory({ agent, countsTokens: true }, ({ length }) => length);
@@ -104,7 +108,7 @@ function residentOf(history: readonly IContent[]): ResidentHistory {
   for (let parcel = queue.take(); parcel !== undefined; parcel = queue.take()) {
     resident.receive(structuredClone(parcel.delta));
   }
-  return resident;
+  return { history: resident, queue };
 }
 
 async function peaksOf(

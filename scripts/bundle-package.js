@@ -68,15 +68,14 @@ const SMALL_PACKAGES = {
 
 /** Bundles into dist, over the compiled files of the same names. Returns the files that it wrote. */
 export async function bundlePackage() {
-  const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const packages = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
+  const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const names = [...packageEntries(), COMMAND, ENGINE_THREAD];
   const { output } = await build({
     input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
     platform: 'node',
     transform: { target: NODE },
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-    external: packages.map((name) => new RegExp(`^${name}(/|$)`)),
+    external: Object.keys(peerDependencies).map((name) => new RegExp(`^${name}(/|$)`)),
     plugins: [FILES, tokensApart(CHUNKS), SMALL_PACKAGES],
     logLevel: 'warn',
     output: {

@@ -53,11 +53,6 @@ function makeProject(tools = []) {
     run(['tar', 'xzf', PACKED], folder);
     mkdirSync(join(folder, 'node_modules'));
     renameSync(join(folder, 'package'), join(folder, 'node_modules/ctxfold'));
-    for (const dependency of ['comlink']) {
-      cpSync(join('node_modules', dependency), join(folder, 'node_modules', dependency), {
-        recursive: true,
-      });
-    }
   } else {
     run(['npm', 'install', '--no-audit', '--no-fund', PACKED, ...tools], folder, { NODE_ENV: '' });
   }

@@ -126,11 +126,6 @@ function unpack() {
   const folder = join(scratch, 'node_modules/ctxfold');
   mkdirSync(join(scratch, 'node_modules'));
   renameSync(join(scratch, 'package'), folder);
-  for (const dependency of ['comlink']) {
-    cpSync(join(ROOT, 'node_modules', dependency), join(folder, 'node_modules', dependency), {
-      recursive: true,
-    });
-  }
   return folder;
 }
 

@@ -9,7 +9,7 @@ import { packageEntries } from './package-entries.js';
 
 const DECLARATION = '.d.ts';
 
-const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /**
  * Rewrites the declarations that the entries reach.
@@ -124,12 +124,10 @@ function textOf({ statements, kept }) {
     .trimStart();
 }
 
-/** Declarations may only refer to dependencies and to peers of the entry. Others are bundled or not installed. */
+/** Declarations may only refer to peers of the entry. Other packages are bundled or not installed. */
 function assertInstalled(specifier, name) {
   const [scope, rest] = specifier.split('/');
   const named = scope.startsWith('@') ? `${scope}/${rest}` : scope;
-  if (isBuiltin(specifier) || named in dependencies || named in peerDependencies) return;
-  throw new Error(
-    `${name}${DECLARATION} names ${named}, which is neither a dependency nor a peer.`,
-  );
+  if (isBuiltin(specifier) || named in peerDependencies) return;
+  throw new Error(`${name}${DECLARATION} names ${named}, which is not a peer.`);
 }

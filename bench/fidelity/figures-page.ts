@@ -3,20 +3,23 @@
 
 import { posix } from 'node:path';
 import type { EditAtRisk } from './measure.js';
-import { OWN_POLICY } from './policies.js';
-import { needTables } from './needs-table.js';
-import { distinctGroups, LEGEND, policyTable } from './policy-table.js';
+import { BATCHED_POLICY, OWN_POLICY } from './policies.js';
+import { needTable } from './needs-table.js';
+import { distinctGroups, formatTable, LEGEND, policyTable } from './policy-table.js';
 import type { TextTable } from './policy-table.js';
 import { mainGroup } from './report.js';
 import type { FidelityReport } from './report.js';
 
-/** Returns the page with the figures of this report. Throws a `RangeError` when the page has no markers for them. */
+/** Returns the page with the figures of this report: all policies over several formats, the default by format. Throws a `RangeError` when the page has no markers for them. */
 export function withFigures(page: string, report: FidelityReport): string {
   const main = mainGroup(report);
   const parts = [
     LEGEND.map((sentence) => `- ${sentence}`).join('\n'),
-    ...distinctGroups(report).map((group) => tablePart(policyTable(group))),
-    ...(main === undefined ? [] : needTables(main).map(tablePart)),
+    ...distinctGroups(report)
+      .filter(({ formats }) => formats.length > 1)
+      .map((group) => tablePart(policyTable(group))),
+    tablePart(formatTable(report, BATCHED_POLICY)),
+    ...(main === undefined ? [] : [tablePart(needTable(main, BATCHED_POLICY))]),
     ...lostPart(report),
   ];
   return withParts(page, 'figures', parts);

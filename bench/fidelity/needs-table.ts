@@ -21,40 +21,35 @@ const NAMES: Readonly<Record<NeedKind, string>> = {
 /** One table for each own policy of the group. */
 export function needTables(group: GroupReport): readonly TextTable[] {
   const own = [...new Set(group.lifts.map(({ policy }) => policy))];
-  return own.map((name) => {
-    const figures = group.policies.find(({ policy }) => policy === name);
-    const lifts = group.lifts.filter(({ policy }) => policy === name);
-    return {
-      title: `What stays in view, ${name}`,
-      subtitle: 'intervals of 95 % over sessions',
-      heads: [
-        'need',
-        'weight',
-        'in view',
-        'interval',
-        'recoverable',
-        'lost',
-        ...lifts.map(overHead),
-      ],
-      rows: NEED_KINDS.flatMap((kind) => {
-        const first = lifts[0]?.kinds[kind];
-        if (figures === undefined || first === undefined) return [];
-        const share = (outcome: 'recoverable' | 'lost'): string =>
-          points(shareOf(outcomeRatio(figures, [kind], outcome), 0));
-        return [
-          [
-            NAMES[kind],
-            Math.round(outcomeRatio(figures, [kind], 'inView').whole).toLocaleString('en'),
-            points(first.inView),
-            `${points(first.inViewInterval.low)}–${points(first.inViewInterval.high)}`,
-            share('recoverable'),
-            share('lost'),
-            ...lifts.map(({ kinds }) => liftText(kinds[kind])),
-          ],
-        ];
-      }),
-    };
-  });
+  return own.map((name) => needTable(group, name));
+}
+
+/** The table of an own policy of the group. */
+export function needTable(group: GroupReport, name: string): TextTable {
+  const figures = group.policies.find(({ policy }) => policy === name);
+  const lifts = group.lifts.filter(({ policy }) => policy === name);
+  return {
+    title: `What stays in view, ${name}`,
+    subtitle: 'Intervals of 95 % over sessions',
+    heads: ['need', 'weight', 'in view', 'interval', 'recoverable', 'lost', ...lifts.map(overHead)],
+    rows: NEED_KINDS.flatMap((kind) => {
+      const first = lifts[0]?.kinds[kind];
+      if (figures === undefined || first === undefined) return [];
+      const share = (outcome: 'recoverable' | 'lost'): string =>
+        points(shareOf(outcomeRatio(figures, [kind], outcome), 0));
+      return [
+        [
+          NAMES[kind],
+          Math.round(outcomeRatio(figures, [kind], 'inView').whole).toLocaleString('en'),
+          points(first.inView),
+          `${points(first.inViewInterval.low)}–${points(first.inViewInterval.high)}`,
+          share('recoverable'),
+          share('lost'),
+          ...lifts.map(({ kinds }) => liftText(kinds[kind])),
+        ],
+      ];
+    }),
+  };
 }
 
 function overHead({ over }: { readonly over: string }): string {

@@ -44,10 +44,12 @@ export const KEEP_ALL: Policy = {
 /** The policy that the agents' presets choose. */
 export const OWN_POLICY = 'working set (default)';
 
+/** With batched edits, the default of the adapters. */
+export const BATCHED_POLICY = 'default, batched';
+
 const DEFAULT: Policy = workingSet(OWN_POLICY, DEFAULT_WORKING_SET);
 const AGGRESSIVE: Policy = workingSet('working set (aggressive)', AGGRESSIVE_WORKING_SET);
-/** With batched edits, the default of the adapters. */
-const BATCHED: Policy = batched('default, batched', DEFAULT_WORKING_SET);
+const BATCHED: Policy = batched(BATCHED_POLICY, DEFAULT_WORKING_SET);
 
 /** Own policies, each with its naive baselines, which drop as many tokens. */
 export const BASELINES: readonly {

@@ -91,6 +91,22 @@ export function policyTable(group: GroupReport): TextTable {
   };
 }
 
+/** One policy by format, with the columns of `policyTable`. */
+export function formatTable({ groups }: FidelityReport, name: string): TextTable {
+  const rows = groups.flatMap(({ formats, policies }) => {
+    const [format = '', ...others] = formats;
+    const policy = policies.find((each) => each.policy === name);
+    if (others.length > 0 || policy === undefined) return [];
+    return [COLUMNS.map(({ cell }, at) => (at === 0 ? format : cell(policy)))];
+  });
+  return {
+    title: `By format, ${name}`,
+    subtitle: 'Compared with everything kept in the same sessions',
+    heads: COLUMNS.map(({ head }, at) => (at === 0 ? 'format' : head)),
+    rows,
+  };
+}
+
 /** The groups worth a table: if several groups have the same sessions, only the most informative one. */
 export function distinctGroups({ groups }: FidelityReport): readonly GroupReport[] {
   return groups.filter(

@@ -17,6 +17,7 @@ import type { ProviderProfile } from '../../src/validate.js';
 import { countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import type { DensityBase } from '../../src/shared/density.js';
+import type { CompressionRequest, HistoryDelta } from '../../src/shared/resident-protocol.js';
 import type { Subject } from './subject.js';
 
 const DEFAULTS: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/work' };
@@ -104,10 +105,12 @@ function playResident(history: readonly IContent[]): void {
   let sequence = 0;
   const receive = (
     after: DensityBase,
-    steps: Parameters<typeof resident.receive>[0]['steps'],
+    steps: HistoryDelta['steps'],
+    compression?: CompressionRequest,
   ): void => {
     sequence += 1;
-    resident.receive({ sequence, before: base, after, steps, pass: EVERYTHING });
+    const plans = compression === undefined ? { pass: EVERYTHING } : { compression };
+    resident.receive({ sequence, before: base, after, steps, ...plans });
     base = after;
   };
   const half = history.length >> 1;
@@ -122,5 +125,5 @@ function playResident(history: readonly IContent[]): void {
   receive({ revision: 1, length: history.length - removals.length }, [
     { kind: 'edit', removals, replaced: new Int32Array() },
   ]);
-  resident.compress(base, { preserveThreshold: 0.2, targetTokens: 100, placeholder: 'recallable' });
+  receive(base, [], { preserveThreshold: 0.2, targetTokens: 100, placeholder: 'recallable' });
 }

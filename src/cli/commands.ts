@@ -35,7 +35,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'gateway',
-    summary: 'run a proxy between agents and providers that shows, or saves, what can be saved',
+    summary: 'run a proxy that shows what compaction would save, or compacts',
     arguments: '',
     load: async () => (await import('./gateway/gateway-command.js')).createGatewayCommand,
   },

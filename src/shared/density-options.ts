@@ -1,5 +1,6 @@
 // Validates the options of density and names each one that is wrong. Checks kinds only; sets no defaults.
 
+import { DEFAULT_DENSITY_CONFIG } from './density.js';
 import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
 import type { ShrinkerName, ShrinkLevel } from './shrink/shrinker.js';
 import { isArray, isObject, kindOf } from './misuse.js';
@@ -20,6 +21,7 @@ const PLACEHOLDER_FORMS: Readonly<Record<PlaceholderForm, true>> = {
 };
 
 const boolean = ofKind('true or false', (value) => typeof value === 'boolean');
+const number = ofKind('a number', (value) => typeof value === 'number');
 const text = ofKind('a string', (value) => typeof value === 'string');
 const texts = ofKind('a list of strings', isListOfStrings);
 const path = ofKind('a path', (value) => typeof value === 'string' && value !== '');
@@ -71,11 +73,15 @@ const SHRINK_SWITCHES: Readonly<Record<ShrinkerName, Check>> = {
 };
 const SHRINK_FIELDS = { ...SHRINK_SWITCHES, level: oneOf(SHRINK_LEVELS) };
 
-const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
-  readWritePruning: boolean,
-  fileDedupe: boolean,
-  recencyPruning: boolean,
-  recencyRetention: ofKind('a number', (value) => typeof value === 'number'),
+/** A field with a default is a switch or a number, as its default is. */
+const CHECKS_OF_DEFAULTS = Object.fromEntries(
+  Object.entries(DEFAULT_DENSITY_CONFIG).map(([field, value]) => [
+    field,
+    typeof value === 'number' ? number : boolean,
+  ]),
+);
+
+const CHECKS_OF_OTHERS: Readonly<Partial<Record<keyof DensityConfig, Check>>> = {
   workspaceRoot: path,
   toolCatalog: catalogProblem,
   inclusionSyntaxes: listOf(oneOf(INCLUSION_SYNTAXES)),
@@ -85,7 +91,7 @@ const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
   placeholder: oneOf(PLACEHOLDER_FORMS),
 };
 
-const DENSITY_OPTIONS = ofFields(CHECKS);
+const DENSITY_OPTIONS = ofFields({ ...CHECKS_OF_DEFAULTS, ...CHECKS_OF_OTHERS });
 
 /**
  * Checks options of density. `undefined` counts as not given; unknown options are ignored.

@@ -39,7 +39,7 @@ export type DeltaStep =
   | { readonly kind: 'rewrite'; readonly sources: Int32Array }
   | { readonly kind: 'clear' };
 
-/** The changes since the last delta. */
+/** The changes since the last delta, none or several, and what to plan on the state after them. */
 export interface HistoryDelta {
   /** Counts deltas on this connection, from 1. */
   readonly sequence: number;
@@ -53,8 +53,10 @@ export interface HistoryDelta {
    * @default false
    */
   readonly isOutOfReach?: boolean;
-  /** The settings of the pass to plan after the steps; without them none is planned. */
+  /** The settings of the pass to plan; without them none is planned. */
   readonly pass?: PassSettings;
+  /** The compression to plan. @default none */
+  readonly compression?: CompressionRequest;
 }
 
 /** A pass planned on a base. */
@@ -75,6 +77,8 @@ export interface DeltaValue {
   /** Tokens per staged entry, in order; -1 if not counted. */
   readonly tokens: Int32Array;
   readonly pass?: PlannedPass;
+  /** `null` if part of the history was counted elsewhere, so that the tokens of its results are unknown here. */
+  readonly compression?: PlannedCompression | null;
 }
 
 /** The parameters of a compression by `high-density`. */
@@ -102,19 +106,11 @@ export interface PlannedCompression {
   readonly tokensAfter: Int32Array;
 }
 
-/** The calls that a session can make to its resident history. */
-export interface ResidentCalls {
-  receive(delta: HistoryDelta): Promise<WireReply<DeltaValue>>;
-  /** Plans a pass with other settings on the state of the last delta. */
-  plan(base: DensityBase, pass: PassSettings): Promise<WireReply<PlannedPass>>;
-  /**
-   * Plans a compression on the state of the last delta; `null` if part of it was counted elsewhere, so that
-   * the tokens of its results are unknown here.
-   */
-  compress(
-    base: DensityBase,
-    request: CompressionRequest,
-  ): Promise<WireReply<PlannedCompression | null>>;
+/** What a worker posts for each delta, in the order of the deltas. */
+export interface DeltaAnswer {
+  /** That of the delta. */
+  readonly sequence: number;
+  readonly reply: WireReply<DeltaValue>;
 }
 
 /**

@@ -1,69 +1,51 @@
-// Serves a resident history to its session over a message port, by Comlink. Errors become replies; nothing is thrown.
+// Serves a resident history to its session over a message port: takes deltas and answers each. Errors become replies; nothing is
+// thrown.
 
-import { expose, transfer } from 'comlink';
-import type { Endpoint } from 'comlink';
+import type { MessagePort } from 'node:worker_threads';
 import { toWireError } from '../shared/errors.js';
-import type { ResidentCalls, ResidentOptions, WireReply } from '../shared/resident-protocol.js';
+import type {
+  DeltaAnswer,
+  DeltaValue,
+  HistoryDelta,
+  ResidentOptions,
+  WireReply,
+} from '../shared/resident-protocol.js';
 import { loadTextCounter } from '../shared/tokens/o200k.js';
 import { ResidentHistory } from './resident-history.js';
 
 /** Opens a resident history that lives until the other end closes `port`. */
-export function openResidentConnection(port: unknown, options: ResidentOptions): void {
-  // Node's MessagePort has the methods that Comlink needs, but its types only allow those of browsers.
-  expose(new ResidentConnection(options), port as Endpoint);
+export function openResidentConnection(port: MessagePort, options: ResidentOptions): void {
+  let opening: Promise<ResidentHistory> | undefined;
+  const answer = async (delta: HistoryDelta): Promise<void> => {
+    // Deltas that arrive while the encoding is loading wait for the same promise, so they stay in order.
+    const opened = (opening ??= openHistory(options));
+    const reply = await replyTo(async () => (await opened).receive(delta));
+    const posted: DeltaAnswer = { sequence: delta.sequence, reply };
+    port.postMessage(posted, reply.ok ? buffersOf(reply.value) : []);
+  };
+  port.on('message', (delta: HistoryDelta) => void answer(delta));
 }
 
-class ResidentConnection implements ResidentCalls {
-  readonly #options: ResidentOptions;
-  #history: Promise<ResidentHistory> | undefined;
-
-  constructor(options: ResidentOptions) {
-    this.#options = options;
-  }
-
-  receive: ResidentCalls['receive'] = (delta) =>
-    this.#reply((history) => {
-      const value = history.receive(delta);
-      const { tokens, pass } = value;
-      return [value, [tokens, pass?.plan, pass?.tokensAfter]];
-    });
-
-  plan: ResidentCalls['plan'] = (base, pass) =>
-    this.#reply((history) => {
-      const planned = history.plan(base, pass);
-      return [planned, [planned.plan, planned.tokensAfter]];
-    });
-
-  compress: ResidentCalls['compress'] = (base, request) =>
-    this.#reply((history) => {
-      const planned = history.compress(base, request);
-      return [planned, [planned?.drops, planned?.summarized, planned?.tokensAfter]];
-    });
-
-  /** Calls that arrive while the encoding is loading wait for the same promise, so they stay in order. */
-  async #reply<Value>(run: (history: ResidentHistory) => Answer<Value>): Promise<WireReply<Value>> {
-    this.#history ??= this.#open();
-    const opening = this.#history;
-    const reply = await replyTo(async () => run(await opening));
-    if (!reply.ok) return reply;
-    const [value, arrays] = reply.value;
-    return transfer({ ...reply, value }, buffersOf(arrays));
-  }
-
-  async #open(): Promise<ResidentHistory> {
-    const { countsTokens } = this.#options;
-    if (!countsTokens) return new ResidentHistory(this.#options, undefined);
-    const { count, countBytes } = await loadTextCounter();
-    return new ResidentHistory(this.#options, count, countBytes);
-  }
+async function openHistory(options: ResidentOptions): Promise<ResidentHistory> {
+  if (!options.countsTokens) return new ResidentHistory(options, undefined);
+  const { count, countBytes } = await loadTextCounter();
+  return new ResidentHistory(options, count, countBytes);
 }
 
-/** A value, and the arrays in it to transfer instead of copying. */
-type Answer<Value> = readonly [value: Value, arrays: readonly (Int32Array | undefined)[]];
-
-function buffersOf(arrays: readonly (Int32Array | undefined)[]): ArrayBuffer[] {
-  const buffers = new Set(arrays.flatMap((array) => (array === undefined ? [] : [array.buffer])));
-  return [...buffers] as ArrayBuffer[];
+/** The memory of the arrays in a value, which is transferred instead of copied. */
+function buffersOf({ tokens, pass, compression }: DeltaValue): ArrayBuffer[] {
+  const { drops, summarized } = compression ?? {};
+  const arrays = [
+    tokens,
+    pass?.plan,
+    pass?.tokensAfter,
+    drops,
+    summarized,
+    compression?.tokensAfter,
+  ];
+  return [
+    ...new Set(arrays.flatMap((array) => (array === undefined ? [] : [array.buffer]))),
+  ] as ArrayBuffer[];
 }
 
 /** Runs a function and resolves to its reply. An error is part of the reply, because a thrown one would lose class and code. */

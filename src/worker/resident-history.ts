@@ -79,7 +79,7 @@ export class ResidentHistory {
   }
 
   /**
-   * Applies a delta and plans its pass, if it has one.
+   * Applies a delta, and plans what it asks for.
    *
    * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` if the delta does not follow the last one.
    */
@@ -97,38 +97,16 @@ export class ResidentHistory {
     this.#base = base;
     // Called even if there is no pass, because this releases the texts of results that were sent.
     if (this.#change === undefined) this.#index.unsentResults();
+    const { pass, compression } = delta;
+    if (this.#change !== undefined && (pass ?? compression) !== undefined) {
+      throw outOfStep('cannot plan in the middle of a change');
+    }
     return {
       base,
       tokens: Int32Array.from(tokens),
-      ...(delta.pass !== undefined && { pass: this.#planPass(base, delta.pass) }),
+      ...(pass !== undefined && { pass: this.#planPass(base, pass) }),
+      ...(compression !== undefined && { compression: this.#planCompression(compression) }),
     };
-  }
-
-  /**
-   * Plans a pass.
-   *
-   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` if the history is not at `base`.
-   */
-  plan(base: DensityBase, pass: PassSettings): PlannedPass {
-    this.#assertAt(base);
-    return this.#planPass(base, pass);
-  }
-
-  /**
-   * Plans a compression; `null` if no tokens are counted here, or if the plan depends on results that were counted elsewhere.
-   *
-   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` if the history is not at `base`.
-   */
-  compress(base: DensityBase, request: CompressionRequest): PlannedCompression | null {
-    this.#assertAt(base);
-    if (this.#countText === undefined) return null;
-    return planResidentCompression(this.#index, this.#facts, request, this.#countText);
-  }
-
-  #assertAt(base: DensityBase): void {
-    const known = this.#change === undefined ? this.#base : undefined;
-    if (known !== undefined && isSameBase(known, base)) return;
-    throw outOfStep('is in another state than the plan is for');
   }
 
   #planPass(base: DensityBase, pass: PassSettings): PlannedPass {
@@ -141,6 +119,12 @@ export class ResidentHistory {
       texts: (planned.texts ?? []).map((text) => this.#countText?.(text) ?? NONE),
     });
     return { base, ...planned, tokensAfter, runMs: performance.now() - startedAt };
+  }
+
+  /** Plans a compression; `null` if no tokens are counted here, or if the plan depends on results that were counted elsewhere. */
+  #planCompression(request: CompressionRequest): PlannedCompression | null {
+    if (this.#countText === undefined) return null;
+    return planResidentCompression(this.#index, this.#facts, request, this.#countText);
   }
 
   #take(step: DeltaStep, tokens: number[], isOutOfReach?: boolean): void {

@@ -1,5 +1,6 @@
 // The tasks of a worker. They do not depend on threads, so that tests can run them in-process.
 
+import type { MessagePort } from 'node:worker_threads';
 import { assertArray, kindOf } from '../shared/misuse.js';
 import type { IContent } from '../shared/content.js';
 import { planWithTexts } from '../shared/density/plan/optimize.js';
@@ -33,7 +34,7 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
     case 'count-packed':
       return countBytesOf(request);
     case 'open':
-      openResidentConnection(request.port, request.options);
+      openResidentConnection(request.port as MessagePort, request.options);
       return { threadId };
     case 'probe':
       return { threadId };

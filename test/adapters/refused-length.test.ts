@@ -210,6 +210,25 @@ const REFUSED = pairs(WAYS, pairs(LIMITS, REFUSALS)).map(
     [way, limit, name, start, contextLimit, refuse] as const,
 );
 
+describe('a refusal in a run of `prepareStep`', () => {
+  it('teaches the limit at once, also if the run is started over, and warns once', async () => {
+    const warnings: string[] = [];
+    const warn = (said: string): number => warnings.push(said);
+    const logger = { debug: () => undefined, warn, error: warn };
+    await using compactor = createCompactor({ offload: 'inline', contextLimit: 100_000, logger });
+    const refuse = (): Promise<never> =>
+      Promise.reject(new Error('prompt is too long: 30000 tokens > 24000 maximum'));
+    const model = { provider: 'p', modelId: NAME, doGenerate: refuse, doStream: refuse };
+    for (const content of ['make it work', 'make it work, please']) {
+      const given = { model, messages: [{ role: 'user', content } as const], steps: [] };
+      const { model: watched = model } = await prepareStep(compactor)(given);
+      await expect(watched.doGenerate()).rejects.toThrow('too long');
+      expect(compactor.status().learnedLimits).toEqual({ [NAME]: 24_000 });
+    }
+    expect(warnings).toEqual(['the provider has named the context limit of a model']);
+  });
+});
+
 describe('a prompt that is too long', () => {
   it.each(REFUSED)(
     'over %s is made shorter and sent again, with %s: the provider %s',

@@ -1,7 +1,7 @@
 // A gateway sees keys and conversations. None of either may appear in its own output: page, state, events, logs, errors.
 
 import { request } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Logger } from '../../src/main/host/logger.js';
 import { gatewayPage } from '../../src/cli/gateway/gateway-page.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
@@ -10,8 +10,6 @@ import type { GatewayWorld } from '../support/gateway-world.js';
 
 const CANARY = 'CANARY';
 let world: GatewayWorld;
-
-afterEach(() => world.close());
 
 /** Reads the events of a listening page up to a pattern. */
 async function events(url: string, until: RegExp): Promise<string> {

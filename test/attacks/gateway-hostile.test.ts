@@ -11,7 +11,6 @@ import { startGateway } from '../../src/gateway/start-gateway.js';
 import type { Gateway } from '../../src/gateway/server/gateway.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
 import { gatewayWorld, listening } from '../support/gateway-world.js';
-import type { GatewayWorld } from '../support/gateway-world.js';
 import { runs } from '../support/scale.js';
 
 /** Everything that a client can observe. */
@@ -267,8 +266,7 @@ const payloads = fc.constantFrom(
 
 describe('hostile requests', () => {
   it('are answered with a status or cut off, and leave nothing open', async () => {
-    const world: GatewayWorld = await gatewayWorld({ mode: 'compact' });
-    closing.push(() => world.close());
+    const world = await gatewayWorld({ mode: 'compact' });
     const { port } = new URL(world.gateway.url);
     const open = new Set<Socket>();
     await fc.assert(
@@ -337,8 +335,7 @@ describe('hostile requests', () => {
   });
 
   it('do not outlive their clients, nor answers their upstreams', async () => {
-    const world: GatewayWorld = await gatewayWorld();
-    closing.push(() => world.close());
+    const world = await gatewayWorld();
     const gone: string[] = [];
     let begun = (): void => undefined;
     world.answer = (_, response) => {

@@ -34,9 +34,9 @@ const ALL_SHAPES = Object.keys(SHAPES) as ShapeName[];
 
 const FIRST = firstOf(ALL_SHAPES.length);
 
-/** A tenth of a subject's shapes, rotating by subject and seed; a single one in partial runs. */
+/** A twentieth of a subject's shapes, rotating by subject and seed; a single one in partial runs. */
 function shapesOf({ shapes = ALL_SHAPES }: Subject, at: number): readonly ShapeName[] {
-  const step = PLAYS_ALL ? Math.min(10, shapes.length) : shapes.length;
+  const step = PLAYS_ALL ? Math.min(20, shapes.length) : shapes.length;
   return shapes.filter((_, index) => (index + at + FIRST) % step === 0);
 }
 

@@ -1,8 +1,11 @@
 // The pool of a chaos run, which records the errors of its tasks, because an offload retries silently.
 
-import type { TaskOutcome } from '../../src/main/offload/pool-job.js';
 import { WorkerPool } from '../../src/main/offload/worker-pool.js';
-import type { RunTaskOptions, WorkerPoolInternals } from '../../src/main/offload/worker-pool.js';
+import type {
+  RunTaskOptions,
+  TaskOutcome,
+  WorkerPoolInternals,
+} from '../../src/main/offload/worker-pool.js';
 import type { WorkerPoolOptions } from '../../src/main/offload/worker-pool-options.js';
 import type { TaskRequest } from '../../src/shared/protocol.js';
 

@@ -4,7 +4,6 @@
 
 import { once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { wrap } from 'comlink';
 
 const urlOf = (name) => new URL(`../support/workers/${name}`, import.meta.url);
 
@@ -30,43 +29,24 @@ async function plantPort(worker, deed) {
   return port1;
 }
 
-async function connect() {
-  const port = await plantPort('contract-ports.mjs');
-  const resident = wrap(port);
-  await resident.threadId();
-  return { port, resident };
-}
-
-/** Holds the proxy: the garbage collector would close the port of an unreachable one at any time. */
-async function connectForGood() {
-  globalThis.connection = await connect();
-  return globalThis.connection;
+/** Listens to a port into a thread. */
+async function hear(prepare = () => {}) {
+  const port = await plantPort('contract-tasks.mjs', 'keepPort');
+  prepare(port);
+  port.on('message', () => {});
+  return port;
 }
 
 const scenes = {
   idleThread: () => run('contract-tasks.mjs', { deed: 'threadId' }),
   endlessTask: () => void run('contract-tasks.mjs', { deed: 'loop' }),
-  wrappedPort: () => connectForGood(),
-  unrefAfterWrap: async () => {
-    const { port, resident } = await connectForGood();
-    port.unref();
-    void resident.never();
-  },
-  unrefBeforeWrap: async () => {
-    const port = await plantPort('contract-ports.mjs');
-    port.unref();
-    globalThis.resident = wrap(port);
-  },
+  heardPort: () => hear(),
+  unrefBeforeHearing: () => hear((port) => port.unref()),
+  unrefAfterHearing: async () => (await hear()).unref(),
   strayError: async () => {
     const port = await plantPort('contract-tasks.mjs', 'keepPort');
     port.postMessage('throw');
     setInterval(() => {}, 1_000);
-  },
-  /** Leaves the proxy unreachable. */
-  collectedProxy: async () => {
-    const { port } = await connect();
-    port.on('close', () => console.log('closed'));
-    setInterval(() => globalThis.gc(), 20).unref();
   },
 };
 

@@ -1,7 +1,10 @@
 // The behaviour of Node's threads on which the rules of src/main/offload rely. Describes the actual behaviour: a test that fails
 // with another version of Node names the rule to reconsider. ctxfold is not used here.
 
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
@@ -34,6 +37,16 @@ async function plantPort(
   onTestFinished(() => port1.close());
   await run({ deed: 'keepPort', port: port2 }, [port2]);
   return port1;
+}
+
+/**
+ * Runs `process-end.mjs`. If nothing keeps its process alive, it ends at once, whatever `holdMs` is.
+ *
+ * @throws when it ends with another code than 0.
+ */
+function runProcess(scene: string, holdMs: number): Promise<{ readonly stdout: string }> {
+  const program = fileURLToPath(new URL('process-end.mjs', import.meta.url));
+  return promisify(execFile)(process.execPath, [program, scene, String(holdMs)]);
 }
 
 describe.concurrent('a thread: messages', () => {
@@ -73,6 +86,18 @@ describe.concurrent('a thread: messages', () => {
     const answer = once(port, 'message');
     port.postMessage('who');
     expect(await answer).toEqual([thread.worker.threadId]);
+  });
+
+  // Rule: a call on a connection has a deadline that allows for a task that keeps its thread busy.
+  test('a port is not served while a task computes', async (context) => {
+    const thread = open(context);
+    const port = await plantPort(thread, context);
+    const looping = settlement(thread.run({ deed: 'loop' }));
+    const answer = once(port, 'message');
+    port.postMessage('who');
+    expect(await isPending(answer)).toBe(true);
+    await thread.worker.terminate();
+    expect((await looping).status).toBe('rejected');
   });
 
   test('an empty environment is empty in the thread', async (context) => {
@@ -115,4 +140,45 @@ describe.concurrent('a thread: its end', () => {
       expect(await bystander).toMatchObject({ message: 'nobody waits for this' });
     },
   );
+
+  // Rule: each call on a connection races the `close` event of its port, because there is no answer. On an idle machine, `close`
+  // fires about 1 ms after the thread has ended.
+  test.for(['terminate', 'exit', 'outOfMemory'])(
+    'after %s the ports of the thread close within a second, and ignore messages',
+    async (deed, context) => {
+      const thread = open(context, 16);
+      const port = await plantPort(thread, context);
+      const exited = new Promise((resolve) => thread.worker.on('exit', resolve));
+      const closed = once(port, 'close');
+      if (deed === 'terminate') void thread.worker.terminate();
+      else void settlement(thread.run({ deed }));
+      await exited;
+      expect(await isPending(closed, 1_000)).toBe(false);
+      expect(() => {
+        port.postMessage('who');
+      }).not.toThrow();
+    },
+  );
+});
+
+describe.concurrent('a thread: the end of the process', () => {
+  // Rule: a port is unref'd after it has its listener, and ref'd while an answer is pending.
+  test.for<[string, string, string]>([
+    ['an idle thread that is unref’d does not keep the process alive', 'idleThread', 'ended'],
+    ['a task keeps the process alive', 'endlessTask', 'held'],
+    ['a port with a listener keeps the process alive', 'heardPort', 'held'],
+    ['a listener refs a port that was unref’d', 'unrefBeforeHearing', 'held'],
+    ['a port that was unref’d after that does not keep it alive', 'unrefAfterHearing', 'ended'],
+  ])('%s', async ([, scene, outcome]) => {
+    const { stdout } = await runProcess(scene, outcome === 'held' ? 1_000 : 20_000);
+    expect(stdout.split('\n')[0]).toBe(outcome);
+  });
+
+  test('an error of an idle worker ends a process that does not listen to `error`', async () => {
+    expect(await reasonOf(runProcess('strayError', 20_000))).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('nobody waits for this'),
+    });
+  });
 });

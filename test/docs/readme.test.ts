@@ -125,15 +125,6 @@ describe('README.md', () => {
       entries.map((entry) => entry.replace('.', 'ctxfold')).sort(),
     );
   });
-
-  it.each(['README.md', 'docs/guide.md'])('%s links to files that exist', (page) => {
-    const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
-      ([, link]) => link ?? '',
-    );
-    expect(links.length).toBeGreaterThan(0);
-    const missing = links.filter((link) => !existsSync(new URL(link, new URL(page, REPOSITORY))));
-    expect(missing).toEqual([]);
-  });
 });
 
 describe('docs/guide.md', () => {

@@ -26,11 +26,12 @@ async function python(
 describe.skipIf(!hasPython)(
   `examples/python/compact.py${hasPython ? '' : ': there is no python3'}`,
   () => {
+    let close: () => Promise<void>;
     beforeAll(async () => {
-      world = await gatewayWorld();
+      world = await gatewayWorld({}, (closing) => (close = closing));
     });
 
-    afterAll(() => world.close());
+    afterAll(() => close());
 
     it.each(API_TALKS)('compacts messages for $name', async (api) => {
       const messages = talk(api, 20);

@@ -1,17 +1,16 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createConnection } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway/server/options.js';
 import { startGateway } from '../../src/gateway/start-gateway.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
 import { gatewayWorld, listening, sendTo } from '../support/gateway-world.js';
 import type { GatewayWorld } from '../support/gateway-world.js';
 import { length } from '../support/scale.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 let world: GatewayWorld;
 
@@ -19,8 +18,6 @@ async function start(options: GatewayOptions = {}): Promise<GatewayWorld> {
   world = await gatewayWorld(options);
   return world;
 }
-
-afterEach(() => world.close());
 
 describe('a gateway', () => {
   describe.each(API_TALKS)('for $name', (api) => {
@@ -111,7 +108,6 @@ describe('a gateway', () => {
     }
     const body = JSON.stringify({ model: 'qwen3', tools: [{ type: 'function' }], messages });
     await sendTo(other.gateway.url, '/ollama/api/chat', { body });
-    await other.close();
     const got = JSON.parse(world.received[0]!.body.toString()) as { messages: object[] };
     expect(JSON.stringify(got).length).toBeLessThan(body.length / 2);
     const roles = got.messages.map((message) => (message as { role: string }).role);
@@ -255,7 +251,7 @@ describe('a gateway', () => {
   });
 
   it('shares conversations with other gateways through a store, and sends what a single gateway would', async () => {
-    const store = await mkdtemp(join(tmpdir(), 'ctxfold-gateways-'));
+    const store = temporaryFolder();
     const [api] = API_TALKS;
     const messages = talk(api!, length(30, 12));
     const sentBy = async (worlds: readonly GatewayWorld[], key: string): Promise<string[]> => {
@@ -272,16 +268,11 @@ describe('a gateway', () => {
     const expected = await sentBy([world], 'a');
     expect(expected.at(-1)!.length).toBeLessThan(bodyOf(api!, messages).length * 0.7);
     const fleet = await Promise.all([1, 2].map(() => gatewayWorld({ mode: 'compact', store })));
-    try {
-      const got = await sentBy(fleet, 'a');
-      const differing = got.flatMap((body, turn) => (body === expected[turn] ? [] : [turn]));
-      expect(differing).toEqual([]);
-      // For another user it is another conversation, whatever its content.
-      await sentBy(fleet, 'b');
-      expect(await readdir(store)).toHaveLength(2);
-    } finally {
-      await Promise.all(fleet.map((one) => one.close()));
-      await rm(store, { recursive: true });
-    }
+    const got = await sentBy(fleet, 'a');
+    const differing = got.flatMap((body, turn) => (body === expected[turn] ? [] : [turn]));
+    expect(differing).toEqual([]);
+    // For another user it is another conversation, whatever its content.
+    await sentBy(fleet, 'b');
+    expect(await readdir(store)).toHaveLength(2);
   });
 });

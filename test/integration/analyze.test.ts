@@ -1,6 +1,6 @@
 // The built command on the fixtures. Requires `npm run build`.
 
-import { cpSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { EntryExplanation } from 'ctxfold/density';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -15,6 +15,9 @@ const SESSION = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.j
 
 const scratch = temporaryFolder(afterAll);
 const EMPTY = temporaryFolder(afterAll);
+
+const ONE = path.join(scratch, 'one.jsonl');
+writeFileSync(ONE, '{"role":"user","content":"hello"}\n');
 
 /** A folder of sessions: all of the fixtures, or the short ones. */
 const SESSIONS = PLAYS_ALL ? FIXTURES : path.join(scratch, 'few');
@@ -93,13 +96,23 @@ describe('ctxfold analyze', () => {
   });
 
   test.each([
-    ['an entry that is not there', SHORT, '11', 'the session has 11 entries'],
+    ['an entry that is not there', SHORT, '11', 'the session has 11 entries, counted'],
+    ['an entry behind the only one', ONE, '1', 'the session has 1 entry, counted from 0'],
     ['a folder', FIXTURES, '0', 'needs a single session'],
     ['what is no index', SESSION, '-1', '--explain'],
   ])('explains nothing of %s', async (_, place, index, message) => {
     const { code, stdout, stderr } = await run('analyze', place, `--explain=${index}`);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
+  });
+
+  test('says that nothing was sent where there are no model calls', async () => {
+    const { stdout } = await run('analyze', ONE);
+    expect(stdout).toContain('There are no model calls, so nothing is sent.');
+    expect(stdout).not.toContain('– saved');
+    const { stdout: code } = await run('analyze', ONE, '--suggest', '--workspace', '/w');
+    expect(code).toMatch(/^\/\/ No figures: there are no model calls in \S*one\.jsonl\.\n/);
+    expect(code).toContain('\n  workspaceRoot: "/w",\n');
   });
 
   test.each([

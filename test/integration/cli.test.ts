@@ -430,6 +430,8 @@ describe('a run on a terminal', () => {
     async (args, stages) => {
       const shown = await shownBy(...args);
       for (const stage of stages) expect(shown).toMatch(new RegExp(`${stage} [█░]+ 0/`));
+      // A run that is killed, as by a second Ctrl-C, could not show a hidden cursor again, nor wrap lines.
+      expect(shown).not.toMatch(/\[\?(?:25|7)l/);
     },
   );
 

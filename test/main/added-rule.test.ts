@@ -64,6 +64,13 @@ describe('a rule added to the list', () => {
     expect(metadata).toMatchObject({ readWritePairsPruned: 0, recencyPruned: 0, [counter]: 1 });
   });
 
+  it('has its setting checked', () => {
+    const [field = ''] = Object.keys(LAST_OF_TOOL_ON);
+    expect(() => optimize(history, { ...CONFIG, [field]: 'yes' })).toThrow(
+      `${field}: expected true or false, got the string "yes"`,
+    );
+  });
+
   it('marks the same in a resident history as inline, and its reply is accepted', () => {
     const base = { revision: 0, length: history.length };
     const resident = new ResidentHistory(
@@ -129,7 +136,7 @@ describe('a rule added to the list', () => {
     const { report: replay } = recording;
     expect(replay.reclaimed).toMatchObject([{ rule: name, items: 1 }]);
     expect(renderReport(replay, layoutOf(100, false))).toContain(`${item}s`);
-    expect(recording.edits.map(({ why }) => why?.text)).toEqual([
+    expect(recording.rows.map(({ why }) => why?.text)).toEqual([
       'The tool has answered since: asked-again.',
     ]);
     expect(await documentOf(STEPS)).toContain(`by rule: ${item}`);

@@ -44,8 +44,12 @@ describe('ensureCompressionBeforeSend', () => {
     vi.spyOn(offload, 'optimize').mockResolvedValue({ plan: Int32Array.from(rows.flat()) });
     const session = openSession({ offload, entries: historyOf('h a:one,two a:three a:four') });
     const before = entriesOf(session);
+    const pruned = vi.fn();
+    session.on('pruned', pruned);
     expect(await outcomeOf(session.ensureCompressionBeforeSend('p1'))).toBe(code);
     expect(entriesOf(session)).toBe(before);
+    // An edit that the history has refused must not be reported as one that has landed.
+    expect(pruned).not.toHaveBeenCalled();
   });
 
   it('rejects when counting fails after an edit, which stays in place and is reported', async () => {
@@ -71,6 +75,17 @@ describe('ensureCompressionBeforeSend', () => {
     await expect(session.ensureCompressionBeforeSend('p1')).rejects.toThrow('no result');
     expect(compressed).not.toHaveBeenCalled();
     expect(session.history.getAll()).toEqual(entries(9));
+  });
+
+  it('compresses a new history, although that did not help the one before it', async () => {
+    const strategy = strategyOf(async ({ history }) => history.slice(1));
+    const session = openSession({ strategy, entries: entries(90) });
+    const send = async (): Promise<unknown> =>
+      (await session.ensureCompressionBeforeSend('p1')).compressed;
+    expect(await send()).toMatchObject({ outcome: 'applied', tokensAfter: 890 });
+    session.history.clear();
+    session.history.addAll(entries(90));
+    expect(await send()).toMatchObject({ outcome: 'applied', tokensAfter: 890 });
   });
 
   it('compresses once if that does not help, and again after the history has grown', async () => {

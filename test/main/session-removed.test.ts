@@ -9,7 +9,10 @@ import type { RemovedEvent } from '../../src/main/preflight/session-events.js';
 import type { CompressionStrategy } from '../../src/main/strategies/strategy.js';
 import type { Session } from '../../src/main/session.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../src/shared/content.js';
+import { aiContent, humanText, toolCall, toolResponse } from '../../src/shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
+import { isWorkNote } from '../../src/shared/work/work-note.js';
+import { openCompactor } from '../support/open-compactor.js';
 import { findInclusions } from '../../src/shared/density/index/file-inclusions.js';
 import { fileAccess } from '../../src/shared/density/index/call-use.js';
 import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
@@ -170,6 +173,27 @@ describe('Session', () => {
       const events = listen(session);
       await session.ensureCompressionBeforeSend('p1');
       expect(events).toEqual([{ step: 'fitted', paths: ['/w/a.ts'], callIds: ['r1'] }]);
+    });
+
+    it('finds the calls of what was summarized behind the note of what was dropped', async () => {
+      const settings = { 'compression.preserveThreshold': 1 };
+      const compactor = openCompactor({ contextLimit: 4_000, settings });
+      const session = await compactor.createSession({ density: { workspaceRoot: '/w' } });
+      const events = listen(session);
+      const turns = Array.from({ length: 8 }, (_, at) => [
+        humanText(`ask ${at}`),
+        aiContent(`done ${at} ${'with more words '.repeat(150)}`),
+      ]);
+      const parameters = { path: 'a.ts' };
+      session.history.addAll([
+        ...turns.flat(),
+        humanText('now'),
+        { speaker: 'ai', blocks: [toolCall('r1', 'read_file', parameters)] },
+        { speaker: 'tool', blocks: [toolResponse('r1', 'read_file', 'a line\n'.repeat(4_000))] },
+      ]);
+      expect(await session.enforceContextWindow('p1')).toMatchObject({ summarizedEntries: 1 });
+      expect(session.history.getAll().some(isWorkNote)).toBe(true);
+      expect(events.at(-1)).toEqual({ step: 'fitted', paths: ['/w/a.ts'], callIds: ['r1'] });
     });
 
     it('does no work without listeners', async () => {

@@ -24,7 +24,7 @@ export type Fault = (typeof FAULTS)[number];
 /** Where faults occur in the pool: tasks by kind. */
 export const TASK_PLACES = ['optimize', 'count', 'count-packed', 'open'] as const;
 
-/** Where faults occur on lines: calls by name. `moveIn` is a delta with many entries. */
+/** Where faults occur on lines: deltas by what they bring or ask for. `moveIn` is one with many entries. */
 export const LINE_PLACES = ['receive', 'moveIn', 'plan', 'compress'] as const;
 
 export const PLACES = [...TASK_PLACES, ...LINE_PLACES] as const;

@@ -4,6 +4,7 @@ import { createServer, request as send } from 'node:http';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
 import { startGateway } from '../../src/gateway/start-gateway.js';
 import type { GatewayOptions } from '../../src/gateway/server/options.js';
 import type { Gateway } from '../../src/gateway/server/gateway.js';
@@ -43,7 +44,6 @@ export interface GatewayWorld {
   /** The same, without the gateway. */
   readonly sendDirectly: (path: string, sent?: Sent) => Promise<Received>;
   readonly upstreamUrl: string;
-  readonly close: () => Promise<void>;
 }
 
 /** Listens on a free loopback port. */
@@ -69,8 +69,15 @@ export async function sendTo(base: string, path: string, sent: Sent = {}): Promi
   return { status: statusCode, headers: answer.headers, rawHeaders, rawTrailers, body: bytes };
 }
 
-/** Starts a gateway in front of a scripted upstream. */
-export async function gatewayWorld(options: GatewayOptions = {}): Promise<GatewayWorld> {
+/** Starts a gateway in front of a scripted upstream. Both close after the test, unless `after` has them closed later. */
+export async function gatewayWorld(
+  options: GatewayOptions = {},
+  after: (close: () => Promise<void>) => void = onTestFinished,
+): Promise<GatewayWorld> {
+  const closing: (() => Promise<unknown>)[] = [];
+  after(async () => {
+    for (const close of closing.reverse()) await close();
+  });
   const received: ReceivedRequest[] = [];
   const upstream = createServer((request, response) => {
     void buffer(request).then(
@@ -84,6 +91,10 @@ export async function gatewayWorld(options: GatewayOptions = {}): Promise<Gatewa
     );
   });
   const upstreamUrl = await listening(upstream);
+  closing.push(async () => {
+    upstream.closeAllConnections();
+    await new Promise((resolve) => upstream.close(resolve));
+  });
   const gateway = await startGateway({
     engine: 'inline',
     upstreams: { anthropic: upstreamUrl, openai: upstreamUrl, gemini: upstreamUrl },
@@ -92,6 +103,7 @@ export async function gatewayWorld(options: GatewayOptions = {}): Promise<Gatewa
     deadlineMs: 60_000,
     ...options,
   });
+  closing.push(() => gateway.close());
   const world: GatewayWorld = {
     gateway,
     received,
@@ -101,11 +113,6 @@ export async function gatewayWorld(options: GatewayOptions = {}): Promise<Gatewa
     },
     send: (path, sent) => sendTo(gateway.url, path, sent),
     sendDirectly: (path, sent) => sendTo(upstreamUrl, path, sent),
-    close: async () => {
-      await gateway.close();
-      upstream.closeAllConnections();
-      await new Promise((resolve) => upstream.close(resolve));
-    },
   };
   return world;
 }

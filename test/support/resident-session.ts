@@ -8,9 +8,14 @@ import { DeltaQueue } from '../../src/main/offload/delta-queue.js';
 import type { Parcel } from '../../src/main/offload/delta-queue.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { NO_EDITS } from '../../src/shared/density.js';
-import type { DensityConfig } from '../../src/shared/density.js';
+import type { DensityConfig, PassSettings } from '../../src/shared/density.js';
 import { optimize } from '../../src/shared/density/plan/optimize.js';
-import type { DeltaStep, DeltaValue, ResidentOptions } from '../../src/shared/resident-protocol.js';
+import type {
+  DeltaStep,
+  DeltaValue,
+  PlannedPass,
+  ResidentOptions,
+} from '../../src/shared/resident-protocol.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import type { CountText } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
@@ -224,6 +229,14 @@ export class ResidentSession {
       const isOpen = this.#queue?.base === undefined;
       yield { parcel, value: isCloned ? structuredClone(value) : value, entries, isOpen };
     }
+  }
+
+  /** Asks for a pass on the state that was delivered. */
+  plan(pass: PassSettings): PlannedPass {
+    const delta = this.#queue?.nothing();
+    const planned = delta && this.resident.receive({ ...delta, pass }).pass;
+    if (planned === undefined) throw new Error('Nothing was delivered yet.');
+    return planned;
   }
 
   /** Packs the entries of every other step with their counts, as if another thread had counted them. */

@@ -5,14 +5,11 @@ import type fc from 'fast-check';
 import type { SessionConnection } from '../../src/main/offload/residence.js';
 import type { ConnectionHost, EvictableSession } from '../../src/main/offload/resident.js';
 import type { ReadReply } from '../../src/main/offload/reply.js';
-import type { DensityBase, PassSettings } from '../../src/shared/density.js';
+import type { PassSettings } from '../../src/shared/density.js';
 import { asError, WorkerPoolError } from '../../src/shared/errors.js';
 import type {
-  CompressionRequest,
   DeltaValue,
   HistoryDelta,
-  PlannedCompression,
-  PlannedPass,
   ResidentOptions,
 } from '../../src/shared/resident-protocol.js';
 import { entryCharacters } from '../../src/shared/tokens/estimate.js';
@@ -31,13 +28,12 @@ export interface LineTraffic {
   lostCounts: number;
   /** Deltas too far from the end to look for their results. */
   farDeltas: number;
-  /** Deltas that requested a pass. */
+  /** Deltas with changes that requested a pass. */
   passes: number;
   /** The settings of the last pass. */
   lastPass: PassSettings | undefined;
+  /** Deltas without changes that requested a pass. */
   plans: number;
-  /** Maximum number of pass requests in flight. */
-  mostPlans: number;
   /** Maximum number of posted characters without a reply. */
   mostCharacters: number;
   /** Errors returned by a history; a session should cause none. */
@@ -57,7 +53,6 @@ export class ScheduledConnectionHost implements ConnectionHost {
       passes: 0,
       lastPass: undefined,
       plans: 0,
-      mostPlans: 0,
       mostCharacters: 0,
     },
     complaints: [],
@@ -101,10 +96,6 @@ export class ScheduledConnectionHost implements ConnectionHost {
     return connection;
   }
 
-  touch(): void {
-    // Nothing is evicted here.
-  }
-
   async count(
     packed: PackedEntries,
     knownTokens: Int32Array,
@@ -133,7 +124,6 @@ export class ScheduledConnection implements SessionConnection {
   readonly #openCalls: Set<(error: Error) => void> = new Set();
   #newestReply: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
-  #plans = 0;
   #characters = 0;
 
   constructor(scheduler: fc.Scheduler, options: ResidentOptions, traffic: LineTraffic) {
@@ -158,8 +148,10 @@ export class ScheduledConnection implements SessionConnection {
         (sum, entry) => sum + entryCharacters(entry),
         packed.reduce((sum, { bytes }) => sum + bytes.length, 0),
       );
-    this.#traffic.deltas += 1;
-    if (delta.pass !== undefined) {
+    const isChange = delta.steps.length > 0;
+    if (isChange) this.#traffic.deltas += 1;
+    else if (delta.pass !== undefined) this.#traffic.plans += 1;
+    if (isChange && delta.pass !== undefined) {
       this.#traffic.passes += 1;
       this.#traffic.lastPass = delta.pass;
     }
@@ -167,27 +159,10 @@ export class ScheduledConnection implements SessionConnection {
     this.#characters += characters;
     this.#traffic.mostCharacters = Math.max(this.#traffic.mostCharacters, this.#characters);
     const posted = structuredClone(delta);
-    const outcome = await this.#call('delta', () => this.#history.receive(posted));
+    const label = isChange ? 'delta' : 'plan';
+    const outcome = await this.#call(label, () => this.#history.receive(posted));
     this.#characters -= characters;
     return outcome;
-  }
-
-  async plan(base: DensityBase, pass: PassSettings): Promise<ReadReply<PlannedPass>> {
-    this.#traffic.plans += 1;
-    this.#plans += 1;
-    this.#traffic.mostPlans = Math.max(this.#traffic.mostPlans, this.#plans);
-    try {
-      return await this.#call('plan', () => this.#history.plan(base, pass));
-    } finally {
-      this.#plans -= 1;
-    }
-  }
-
-  compress(
-    base: DensityBase,
-    request: CompressionRequest,
-  ): Promise<ReadReply<PlannedCompression | null>> {
-    return this.#call('compress', () => this.#history.compress(base, request));
   }
 
   close(): void {

@@ -24,10 +24,11 @@ function planOf(history: readonly IContent[], targetTokens: number): PlannedComp
   const contents = history.map(postedPart);
   const knownTokens = new Int32Array(history.length).fill(-1);
   const steps = [{ kind: 'stage', contents, knownTokens } as const];
-  resident.receive({ sequence: 1, before: { revision: 0, length: 0 }, after, steps });
-  const plan = resident.compress(after, { preserveThreshold: 0.2, targetTokens });
-  if (plan === null) throw new Error();
-  return plan;
+  const compression = { preserveThreshold: 0.2, targetTokens };
+  const before = { revision: 0, length: 0 };
+  const value = resident.receive({ sequence: 1, before, after, steps, compression });
+  if (!value.compression) throw new Error();
+  return value.compression;
 }
 
 /** The history that strategies see. */

@@ -9,7 +9,7 @@ import { collectGarbage } from '../../bench/support/used-megabytes.js';
 import { hasSubstance } from '../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
-import type { DensityBase, DensityConfig } from '../../src/shared/density.js';
+import type { DensityBase, DensityConfig, PassSettings } from '../../src/shared/density.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { planWithTexts } from '../../src/shared/density/plan/optimize.js';
 import { PlanCursor } from '../../src/shared/density/plan/plan.js';
@@ -231,11 +231,11 @@ function expectDelivery(
   if (count !== undefined) expectEqual(value.tokens, countEachEntry(staged, count));
   for (const settings of configs) {
     if (isOpen) {
-      expect(() => session.resident.plan(delta.after, settings)).toThrow('another state');
+      expect(() => session.plan(settings)).toThrow('in the middle of a change');
       continue;
     }
     const config = { ...settings, ...RESIDENT_AGENT };
-    const pass = session.resident.plan(delta.after, settings);
+    const pass = session.plan(settings);
     const plan = planWithTexts(entries, config).plan;
     expectEqual(pass.base, delta.after);
     expectEqual(pass.plan, plan);
@@ -384,13 +384,6 @@ describe('ResidentHistory', () => {
     const uncovered = { kind: 'rewrite' as const, sources: Int32Array.of(-1) };
     const unstaged = { ...delta, sequence: 2, after: longer, steps: [uncovered] };
     expect(() => opened().receive(unstaged)).toThrow(outOfStep);
-    const settings = {
-      readWritePruning: true,
-      fileDedupe: true,
-      recencyPruning: false,
-      recencyRetention: 3,
-    };
-    expect(() => opened().plan(elsewhere, settings)).toThrow(outOfStep);
   });
 
   it('keeps nothing of new entries while an edit waits for the rest of it', async () => {
@@ -421,7 +414,7 @@ describe('ResidentHistory', () => {
     expect(arrived.filter((held) => held.deref() !== undefined)).toEqual([]);
     receive(3, after!, [stage(edits.slice(-1))]);
     const plan = planWithTexts(history, { ...DEFAULT_DENSITY_CONFIG, ...RESIDENT_AGENT }).plan;
-    expectEqual(resident.plan(after!, DEFAULT_DENSITY_CONFIG).plan, plan);
+    expectEqual(planAt(resident, 4, after!, DEFAULT_DENSITY_CONFIG), plan);
   });
 
   it.each([
@@ -470,10 +463,10 @@ describe('ResidentHistory', () => {
       resident.receive({ sequence: at + 1, before, after: end, steps: made });
     });
     const settings = { ...DEFAULT_DENSITY_CONFIG, shrink: 'default' } as const;
-    const pass = resident.plan(baseOf(3), settings);
+    const planned = planAt(resident, 4, baseOf(3), settings);
     const plan = planWithTexts([...left, ...news], { ...settings, ...RESIDENT_AGENT }).plan;
     expect(hasRow(plan, [ACTION.shrink], left.length + 1, 0)).toBe(true);
-    expectEqual(pass.plan, plan);
+    expectEqual(planned, plan);
   });
 
   it.each([
@@ -523,14 +516,25 @@ describe('ResidentHistory', () => {
       ],
     });
     const settings = { ...DEFAULT_DENSITY_CONFIG, shrink: 'default' } as const;
-    const pass = resident.plan(after!, settings);
+    const planned = planAt(resident, portions.length + 1, after!, settings);
     const plan = planWithTexts(history, { ...settings, ...RESIDENT_AGENT }).plan;
     for (let at = 0; at < 5; at += 1) {
       expect(hasRow(plan, [ACTION.shrink], 2 * sent + 1 + at, 0)).toBe(true);
     }
-    expectEqual(pass.plan, plan);
+    expectEqual(planned, plan);
   });
 });
+
+/** Asks for the plan of a pass on the present state. */
+function planAt(
+  resident: ResidentHistory,
+  sequence: number,
+  base: DensityBase,
+  pass: PassSettings,
+): DensityPlan | undefined {
+  const delta = { sequence, before: base, after: base, steps: [], pass };
+  return resident.receive(delta).pass?.plan;
+}
 
 function response(entry: number, block: number, result: string): ContentBlock {
   return { type: 'tool_response', callId: `c${entry}-${block}`, toolName: 'shell', result };

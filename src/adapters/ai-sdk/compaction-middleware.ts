@@ -126,7 +126,7 @@ export function compactionMiddleware(
       answerUsage: (take) => (takeUsage = take),
       keepsCacheBefore: (index) => (changedFrom = index),
     });
-    const marked = withCacheMarkBefore({ providerOptions, tools }, prompt, changedFrom);
+    const marked = withCacheMarkBefore(model, { providerOptions, tools }, prompt, changedFrom);
     const sent = isSameList(marked, params.prompt) ? params : { ...params, prompt: marked };
     calls.set(sent, { modelCall: { model, params }, prompt, takeUsage });
     COMPACTED_PROMPTS.add(params.prompt);

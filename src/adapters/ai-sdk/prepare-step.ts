@@ -90,7 +90,7 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
       reportUsage: (told) => {
         takeUsage(told);
       },
-      marked: (call) => markedCall(call, compacted, changedFrom),
+      marked: (call) => markedCall(model, call, compacted, changedFrom),
     });
     const compacted = (await compact(messages, {
       ...describeModel(model ?? ''),

@@ -23,7 +23,7 @@ export interface PartPlace {
 
 /** Option fields that a provider needs back with reasoning, byte-identical. */
 const SIGNATURES = ['signature', 'thoughtSignature', 'itemId'] as const;
-const ENCRYPTED = ['redactedData', 'reasoningEncryptedContent'] as const;
+const ENCRYPTED = ['redactedData', 'redactedContent', 'reasoningEncryptedContent'] as const;
 
 /**
  * Returns the block for a part.

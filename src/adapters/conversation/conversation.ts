@@ -178,7 +178,10 @@ export class Conversation<Message> {
       if (this.#newestMessages === given) this.#newestMessages = this.#lastKnown.messages;
       return null;
     }
-    this.#request.begin(newCall, () => this.#session, this.#options.logger);
+    const learn = (refusal: unknown): void => {
+      this.#parts.compactor.reportRefusal(refusal, target.modelName);
+    };
+    this.#request.begin(newCall, () => this.#session, learn, this.#options.logger);
     this.#transient = transient;
     const { known, varied } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
@@ -317,7 +320,6 @@ export class Conversation<Message> {
     const { signal, reasoning, overheadTokens = 0, refusal } = call;
     const view = this.#view;
     const before = view.current;
-    if (refusal !== undefined) this.#parts.compactor.reportRefusal(refusal, call.modelName);
     const besides = session.overheadTokens === undefined ? overheadTokens : 0;
     const pendingTokens = view.pinnedTokens + transientTokens + besides;
     const present = session.contextUsage().tokens + pendingTokens;

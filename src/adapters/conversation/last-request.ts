@@ -60,8 +60,15 @@ export class LastRequest {
    * Begins the next request. From now on, usage of an earlier request is ignored.
    *
    * @param session returns the session that the usage is reported to
+   * @param learn takes each refusal at once: the caller may go on with other messages, as when a failed run is started over
    */
-  begin(call: CompactCall, session: () => Session | undefined, logger: Logger): void {
+  begin(
+    call: CompactCall,
+    session: () => Session | undefined,
+    learn: (refusal: unknown) => void,
+    logger: Logger,
+  ): void {
+    if (call.refusal !== undefined) learn(call.refusal);
     this.#call = call;
     this.#refusal = undefined;
     this.#awaitsUsage = call.answerUsage !== undefined;
@@ -71,6 +78,7 @@ export class LastRequest {
       logger.warn('a callback of a call failed', { error: asError(thrown) });
     };
     const take = (usage: CompactCall): void => {
+      if (usage.refusal !== undefined) learn(usage.refusal);
       if (this.#call !== call) return;
       this.#awaitsUsage = false;
       this.#refusal = usage.refusal ?? this.#refusal;

@@ -20,10 +20,11 @@ export function explainStays(
   const { explain } = explainDensity(remaining, config);
   const original = new Set(added.flatMap(({ blocks }) => blocks));
   const reasonOfCall = (explained: BlockExplanation, block: ContentBlock): StayReason => {
-    const { partner, purpose, type } = explained;
-    if (partner === null) return 'open-call';
+    const { partner, purpose, type, reason } = explained;
+    if (reason === 'open') return 'open-call';
     if (purpose === 'write') return 'write';
-    if (type !== 'tool_call') return reasonOfResult(explained, original.has(block));
+    if (type !== 'tool_call' || partner === null)
+      return reasonOfResult(explained, original.has(block));
     const result = explain(partner.entry).blocks.find((each) => each.block === partner.block);
     const answer = remaining[partner.entry]?.blocks[partner.block];
     return result && answer ? reasonOfResult(result, original.has(answer)) : 'other-call';

@@ -6,8 +6,8 @@ import type { Composition } from '../measure/composition.js';
 import { NO_SUBJECT, shortExcerpt } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
 import { callOf } from '../measure/entry-difference.js';
-import { addTo, largestFirst } from '../measure/aggregate.js';
-import { reclaimedBy, textOf } from '../replay/edit-row.js';
+import { addTo, groupBy, largestFirst } from '../measure/aggregate.js';
+import { excerptOf, largestRows, reclaimedBy, textOf } from '../replay/edit-row.js';
 import type { Recording } from '../replay/recording.js';
 import { stopMessage } from '../replay/replay-report.js';
 import { STAY_REASONS } from './analysis-report.js';
@@ -105,14 +105,14 @@ function largestResults({ lives }: Recording): ReadonlyMap<string, ResultFigures
 }
 
 function ruleReports({ report, rows }: Recording): readonly RuleReport[] {
+  const largest = groupBy(largestRows(rows), ({ rule }) => rule);
   return report.reclaimed.map((total) => ({
     ...total,
-    examples: largestFirst(
-      rows.filter((row) => row.rule === total.rule && reclaimedBy(row) > 0),
-      reclaimedBy,
-    )
-      .slice(0, EXAMPLES_PER_RULE)
-      .map((row) => ({ tool: row.tool, ...(row.subject ?? NO_SUBJECT), tokens: reclaimedBy(row) })),
+    examples: (largest.get(total.rule) ?? []).slice(0, EXAMPLES_PER_RULE).map((row) => ({
+      tool: row.tool,
+      ...(row.subject ?? { path: null, excerpt: shortExcerpt(excerptOf(row)) }),
+      tokens: reclaimedBy(row),
+    })),
   }));
 }
 

@@ -55,8 +55,10 @@ function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): read
   return [
     `Pruning reclaims ${formatShare(tokens.without - tokens.with, tokens.without)}: ` +
       `${formatCount(tokens.without - tokens.with)} tokens go, ${formatCount(tokens.with)} stay.`,
-    `Over ${formatNumberOf(modelCalls, 'model call')}, ${formatCount(input.with)} tokens are sent ` +
-      `instead of ${formatCount(input.without)}: ${formatShare(input.without - input.with, input.without)} saved.`,
+    modelCalls === 0
+      ? 'There are no model calls, so nothing is sent.'
+      : `Over ${formatNumberOf(modelCalls, 'model call')}, ${formatCount(input.with)} tokens are sent ` +
+        `instead of ${formatCount(input.without)}: ${formatShare(input.without - input.with, input.without)} saved.`,
     ...moneySentences(
       totals.money,
       sessions.map(({ money }) => money.price),

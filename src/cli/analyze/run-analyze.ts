@@ -11,7 +11,7 @@ import type { SessionFiles } from '../replay/session-files.js';
 import { contentLabel } from '../terminal/content-label.js';
 import type { Fail } from '../terminal/options.js';
 import { EXIT } from '../terminal/exit-codes.js';
-import { printMessage, printText } from '../terminal/print.js';
+import { printCode, printMessage, printText } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
 import type { AnalyzeArguments } from './analyze-command.js';
@@ -44,7 +44,7 @@ export async function runAnalyze(
     const layout = terminalLayout();
     if (isJson) process.stdout.write(jsonText(report, contentLabel(given.redact)));
     else if (given.suggest !== true) printText(renderAnalysis(report, layout));
-    else printText(renderSuggestion(report, layout.width, given.workspace));
+    else printCode(renderSuggestion(report, layout.width, given.workspace));
     const stop = report.isFolder ? null : (report.sessions[0]?.stop ?? null);
     if (stop === null) return exitCodeOfFolder(report.sessions);
     // A report on a terminal already shows why the replay stopped.

@@ -15,6 +15,7 @@ import type { Recording } from '../replay/recording.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
+import { formatNumberOf } from '../terminal/text-layout.js';
 
 /**
  * Explains one entry of a session and prints it.
@@ -34,7 +35,8 @@ export async function runExplain(
   const transcript = await readSession(path, options);
   const { length } = transcript.entries;
   if (index >= length) {
-    return usageError(`--explain ${index}: the session has ${length} entries, counted from 0.`);
+    const entries = formatNumberOf(length, 'entry', 'entries');
+    return usageError(`--explain ${index}: the session has ${entries}, counted from 0.`);
   }
   const recording = await replaySession(path, transcript, options);
   progress.close();

@@ -24,8 +24,12 @@ export function renderSuggestion(
     ...(price?.origin === 'given' ? [] : ['prices']),
   ];
   const room = width - COMMENT.length;
+  const figures =
+    modelCalls === 0
+      ? 'No figures: there are no model calls in'
+      : `${saved} less input over ${formatNumberOf(modelCalls, 'model call')} of`;
   const comments = [
-    `${saved} less input over ${formatNumberOf(modelCalls, 'model call')} of ` +
+    `${figures} ` +
       `${isFolder ? formatNumberOf(sessions.length, 'session') : shortenStart(printable(path), room - 1)}.`,
     ...(byModel.length === 0
       ? []

@@ -48,7 +48,7 @@ function addGatewayOptions(command: Command, port: number): Command {
     .addOption(
       new Option(
         '--mode <mode>',
-        'observe: forward requests unchanged and show what could be saved; compact: save it',
+        'observe: forward requests unchanged and show what could be saved; compact: compact them',
       )
         .choices(['observe', 'compact'])
         .default('observe'),
@@ -86,7 +86,7 @@ function addGatewayOptions(command: Command, port: number): Command {
 export function createGatewayCommand(onExit: (code: number) => void): Command {
   const command = new Command('gateway').description(
     'Runs a proxy between agents and providers, for Anthropic Messages, OpenAI Responses and Chat ' +
-      'Completions, and Gemini. Forwards requests unchanged, unless --mode compact is given. Its page shows ' +
+      'Completions, Gemini and Ollama. Forwards requests unchanged, unless --mode compact is given. Its page shows ' +
       'what each call was sent, with ctxfold and without.',
   );
   return addGatewayOptions(command, 8787)

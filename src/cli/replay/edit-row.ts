@@ -4,7 +4,7 @@ import type { ContentBlock, IContent } from '../../index.js';
 import type { BlockExplanation } from '../../density.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import type { Subject } from '../measure/call-subject.js';
-import { groupBy, sumsOf } from '../measure/aggregate.js';
+import { groupBy, largestFirst, sumsOf } from '../measure/aggregate.js';
 import type { EditCause } from './session-recorder.js';
 
 /** One row of a list of edits. */
@@ -53,15 +53,24 @@ export function reclaimedBy({ tokensBefore, tokensAfter }: EditRow): number {
   return tokensBefore - tokensAfter;
 }
 
-/** Returns the start of the original content, as text of at most `maxLength` UTF-16 units. */
-export function excerptOf({ before }: EditRow, maxLength: number): string {
+/** Returns the rows that reclaimed tokens, largest first, without summaries that were inserted and later removed: they are no items. */
+export function largestRows(rows: readonly EditRow[]): readonly EditRow[] {
+  const items = rows.filter((row) => row.items > 0 || row.callId !== null);
+  return largestFirst(items, reclaimedBy).filter((row) => reclaimedBy(row) > 0);
+}
+
+/** Maximum UTF-16 units of one excerpt. */
+const MAX_EXCERPT_LENGTH = 500;
+
+/** Returns the start of the original content, as text. */
+export function excerptOf({ before }: EditRow): string {
   let text = '';
   for (const block of before.flatMap(({ blocks }) => blocks)) {
-    if (text.length > maxLength) break;
+    if (text.length > MAX_EXCERPT_LENGTH) break;
     text += `${text === '' ? '' : '\n\n'}${textOf(block)}`;
   }
-  const visible = text.slice(0, maxLength).replace(INVISIBLE, '\uFFFD');
-  return text.length > maxLength ? `${visible}…` : visible;
+  const visible = text.slice(0, MAX_EXCERPT_LENGTH).replace(INVISIBLE, '\uFFFD');
+  return text.length > MAX_EXCERPT_LENGTH ? `${visible}…` : visible;
 }
 
 /** Control characters except line breaks and tabs, and bidirectional controls. */

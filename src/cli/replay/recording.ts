@@ -25,9 +25,7 @@ import type { EditCause, SessionRecorder } from './session-recorder.js';
 export interface Recorded {
   /** Tokens by category after the edits of each turn, in the order of `CATEGORIES`. */
   readonly turns: readonly (readonly number[])[];
-  /** The parts of each edit, by call, response and rule. */
-  readonly edits: readonly EditRow[];
-  /** The same, with a call and its response in one row. */
+  /** The effects of each edit, by rule, with a call and its response in one row. */
   readonly rows: readonly EditRow[];
   /** All tool names and call ids, for which reports check whether redaction hides any. */
   readonly names: ReadonlySet<string>;
@@ -89,7 +87,7 @@ class RecordingWalk {
   readonly #subjects = new Map<string, Subject>();
   readonly #lives = new ResultLives();
   readonly #turns: (readonly number[])[] = [];
-  readonly #edits: EditRow[] = [];
+  readonly #parts: EditRow[] = [];
   readonly #names = new Set<string>();
 
   constructor(catalog: ToolCatalog, tokensOf: (entry: IContent) => number) {
@@ -142,7 +140,7 @@ class RecordingWalk {
     // If no block of this part is left but its entry stays, the per-entry overhead was not reclaimed: exclude it from both counts.
     const frame = after?.blocks.length === 0 ? tokensOf(after) : 0;
     this.#lives.edit(attribution, this.#turns.length);
-    this.#edits.push({
+    this.#parts.push({
       turn: this.#turns.length,
       ...{ cause, rule, why, callId, tool, items },
       speaker: (before ?? after)?.speaker ?? 'human',
@@ -156,8 +154,7 @@ class RecordingWalk {
   result() {
     return {
       turns: this.#turns,
-      edits: this.#edits,
-      rows: combinedRows(this.#edits),
+      rows: combinedRows(this.#parts),
       names: this.#names,
       subjects: this.#subjects,
       lives: this.#lives.all,

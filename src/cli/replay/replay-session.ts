@@ -5,6 +5,7 @@ import { readRemovals } from '../../removal-log.js';
 import type { Compactor, ModelPrice, SessionOptions } from '../../index.js';
 import type { Transcript } from '../../transcripts.js';
 import { watchEventLoop } from './loop-monitor.js';
+import { sizeOf } from './session-files.js';
 import type { ReadSessionOptions } from './session-files.js';
 import type { ModelNames, PlayedSummarizer } from './model-options.js';
 import type { PlayArguments } from './replay-command.js';
@@ -87,6 +88,7 @@ export async function replaySession(
     return await replaySession(file, transcript, { ...options, compactor });
   }
   const workspaceRoot = options.workspace ?? transcript.workspaceRoot;
+  const logStart = options.removalLog === undefined ? 0 : await sizeOf(options.removalLog);
   const { removalLog, signal, progress, explains = false } = options;
   const onProgress = progress?.begin(transcript.entries.length, 'replaying', 'entries');
   const { density, ...edits } = options.session ?? {};
@@ -120,7 +122,9 @@ export async function replaySession(
       ...replayTotals(recorder.preflights, recorded, contextLimit),
       money: { ...sumInput(recorded.requests), price: usedPrice(options.price, recorded.model) },
       removals:
-        removalLog === undefined ? null : await countRemovals(removalLog, session.sessionId),
+        removalLog === undefined
+          ? null
+          : await countRemovals(removalLog, session.sessionId, logStart),
       mainThread: { ...eventLoop, ...recorder.preflightTimes() },
       offload,
       failures: recorder.failures,
@@ -145,10 +149,18 @@ function reportedSettings(setup: ReplaySetup): Omit<ReplaySettings, 'contextLimi
   };
 }
 
-/** Counts the records of one session in a removal log, which may also contain other sessions. */
-async function countRemovals(file: string, sessionId: string): Promise<RemovalsReport> {
+/**
+ * Counts what a session has appended to a removal log.
+ *
+ * @param startOffset the size of the log before: the sessions of a folder share one, which would be read once for each of them
+ */
+async function countRemovals(
+  file: string,
+  sessionId: string,
+  startOffset: number,
+): Promise<RemovalsReport> {
   let records = 0;
-  for await (const { record } of readRemovals(file)) {
+  for await (const { record } of readRemovals(file, { startOffset })) {
     if (record.sessionId === sessionId) records += 1;
   }
   return { file, records };

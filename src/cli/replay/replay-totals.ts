@@ -2,7 +2,7 @@
 
 import type { TranscriptWarning } from '../../transcripts.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
-import { groupBy, largestFirst, sumOf, sumsOf } from '../measure/aggregate.js';
+import { groupBy, sumOf, sumsOf } from '../measure/aggregate.js';
 import type {
   ModelCall,
   ReclaimedItem,
@@ -12,7 +12,7 @@ import type {
 } from './replay-report.js';
 import type { TokenPair } from './money.js';
 import { NO_USE, sumUse } from './summarizer-meter.js';
-import { reclaimedBy } from './edit-row.js';
+import { largestRows, reclaimedBy } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
 import type { Recorded } from './recording.js';
 import type { RecordedPreflight } from './session-recorder.js';
@@ -53,8 +53,6 @@ export function replayTotals(
   }));
   const modelCalls = preflights.slice(0, -1);
   const { entry: _, ...end } = preflights.at(-1) ?? NO_PREFLIGHT;
-  // Summaries that were inserted and later removed are not items.
-  const items = rows.filter((row) => row.items > 0 || row.callId !== null);
   const overLimit = preflights.findIndex(({ tokens }) => tokens.without > contextLimit);
   return {
     modelCalls,
@@ -66,8 +64,7 @@ export function replayTotals(
     input: sumPairs(modelCalls.map(({ tokens }) => tokens)),
     firstCallOverLimit: overLimit === -1 ? null : overLimit + 1,
     reclaimed: totalsOf(rows),
-    largest: largestFirst(items, reclaimedBy)
-      .filter((row) => reclaimedBy(row) > 0)
+    largest: largestRows(rows)
       .slice(0, LARGEST_ITEMS)
       .map((row): ReclaimedItem => {
         const { rule, speaker, tool, subject, turn } = row;

@@ -62,6 +62,11 @@ function statusOf(place: string): Promise<Stats | undefined> {
   return stat(place).catch(() => undefined);
 }
 
+/** Returns the size of a file in bytes; 0 if there is none. */
+export async function sizeOf(file: string): Promise<number> {
+  return (await statusOf(file))?.size ?? 0;
+}
+
 /** How to read a session. */
 export interface ReadSessionOptions {
   /** @default detected */
@@ -79,7 +84,7 @@ export async function readSession(
   { format, signal, progress }: ReadSessionOptions,
 ): Promise<Transcript> {
   const isPiped = file === STANDARD_STREAM;
-  const bytes = isPiped || progress === undefined ? 0 : ((await statusOf(file))?.size ?? 0);
+  const bytes = isPiped || progress === undefined ? 0 : await sizeOf(file);
   const update = progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
   // Without this, an abort would wait for stdin, which may never end.
   const hangUp = (): void => void process.stdin.destroy();

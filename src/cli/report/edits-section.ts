@@ -16,9 +16,6 @@ import type { ReportPage } from './report-page.js';
 /** Maximum bytes of all rows together. The largest edits are listed first, so that the smallest are cut off. */
 const MAX_ROW_BYTES = 52_000;
 
-/** Maximum UTF-16 units of one excerpt. */
-const MAX_EXCERPT_LENGTH = 500;
-
 /** Maximum bytes of all excerpts together. */
 const MAX_EXCERPT_BYTES = 30_000;
 
@@ -110,7 +107,7 @@ function speakerOf({ speaker, tokensBefore }: EditRow): string {
 }
 
 function excerptMarkup(row: EditRow): Markup {
-  const text = excerptOf(row, MAX_EXCERPT_LENGTH);
+  const text = excerptOf(row);
   if (text === '') return NOTHING;
   return html`<details>
     <summary>original</summary>

@@ -5,7 +5,7 @@ import { widthOf } from './terminal-layout.js';
 export interface Progress {
   /** Starts a stage and returns its update function, which takes the number of things done so far, out of `total`. */
   readonly begin: (total: number, doing: string, things: string) => (done: number) => void;
-  /** Clears the bar and restores the cursor. Idempotent. */
+  /** Clears the bar. Idempotent. */
   readonly close: () => void;
 }
 
@@ -15,17 +15,19 @@ const MAX_BAR = 30;
 /** Columns for the text beside the bar. */
 const TEXT_WIDTH = 34;
 
-/** Opens the display. Without a terminal, or when quiet, it is a no-op and the library is not loaded. */
+/** Opens the display. Without a terminal of some width, or when quiet, it is a no-op and the library is not loaded. */
 export async function openProgress(isQuiet: boolean): Promise<Progress> {
-  if (!process.stderr.isTTY || isQuiet) return SILENT;
+  const room = (widthOf(process.stderr) ?? 0) - TEXT_WIDTH;
+  if (!process.stderr.isTTY || isQuiet || room < 1) return SILENT;
   const { default: progress } = await import('cli-progress');
   const bar = new progress.SingleBar({
     format: '{doing} {bar} {value}/{total} {things}',
     stream: process.stderr,
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    barsize: Math.max(1, Math.min(MAX_BAR, (widthOf(process.stderr) ?? 0) - TEXT_WIDTH)),
-    hideCursor: true,
+    barsize: Math.min(MAX_BAR, room),
+    // Leaves the modes of the terminal alone: a run that is killed, as by a second Ctrl-C, could not set them back.
+    linewrap: true,
     clearOnComplete: true,
     gracefulExit: false,
   });

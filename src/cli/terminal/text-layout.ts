@@ -19,9 +19,11 @@ export function formatCompact(count: number): string {
   return COMPACT.format(count);
 }
 
-/** `12.3 %`, or a dash when `whole` is 0. */
+/** `12.3 %`, `−3.2 %`, or a dash when `whole` is 0. */
 export function formatShare(part: number, whole: number): string {
-  return whole === 0 ? '–' : `${((part / whole) * 100).toFixed(1)} %`;
+  if (whole === 0) return '–';
+  const shown = (Math.abs(part / whole) * 100).toFixed(1);
+  return `${part / whole < 0 && Number(shown) > 0 ? '\u2212' : ''}${shown} %`;
 }
 
 /** `$12.30`, `$0.0042`, `−$1.00`: at least two significant digits. */

@@ -30,6 +30,16 @@ export interface ChatDialect {
   readonly readMetadata?: (message: JsonRecord) => ContentMetadata;
 }
 
+/** The roles of messages. */
+export const CHAT_ROLES: ReadonlySet<unknown> = new Set([
+  'system',
+  'developer',
+  'user',
+  'assistant',
+  'tool',
+  'function',
+]);
+
 /** Reads a conversation message by message. */
 export class ChatReader {
   readonly #history: HistoryAssembler;

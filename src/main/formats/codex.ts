@@ -75,6 +75,7 @@ class CodexReader implements RecordReader {
   readonly #history: HistoryAssembler;
   /** Key of the current model message; changes with every record that does not belong to one. */
   #message = 0;
+  #webSearches = 0;
   #model: string | undefined;
   /** Ids of `apply_patch` calls, and whether a record reports that the patch failed. */
   readonly #patches = new Map<string, boolean>();
@@ -209,8 +210,8 @@ class CodexReader implements RecordReader {
 
   /** Reads a web search that the provider ran. Its output is not recorded, so its status becomes the result of the call. */
   #readWebSearch(item: JsonRecord, time: ContentMetadata): void {
-    const { line = this.#message } = this.#history.place;
-    const id = asFilledText(item['id']) ?? `web-search-${line}`;
+    this.#webSearches += 1;
+    const id = asFilledText(item['id']) ?? `web-search-${this.#webSearches}`;
     const parameters = item['action'] ?? {};
     this.#addModel([{ type: 'tool_call', id, name: 'web_search', parameters }], time);
     const result = { status: asText(item['status']) ?? 'completed' };

@@ -19,14 +19,14 @@ export interface PlacedRecord {
   readonly place: TranscriptPlace;
 }
 
-/** A format of recorded sessions: JSON Lines, one JSON document, or both. */
+/** A format of recorded sessions: records in JSON Lines, a JSON document with messages, or both. */
 export interface Format<Name extends TranscriptFormat = TranscriptFormat> {
   readonly name: Name;
   /** What the agent's tools do. */
   readonly toolCatalog: ToolCatalog;
-  /** Whether a record of JSON Lines is of this format. Absent if the format is not JSON Lines. */
+  /** Whether a record of JSON Lines is of this format. Absent if the format has no such records. */
   readonly detectRecord?: (record: JsonRecord) => boolean;
-  /** Absent if the format is not a document. */
+  /** Absent if the format is not a document. The messages may also be JSON Lines, as a bare list of them. */
   readonly document?: DocumentShape;
   /** Opens a reader. A format that is both kinds gets a document only if it reads one; it is empty if that is a bare list. */
   readonly open: (history: HistoryAssembler, document?: JsonRecord) => RecordReader;

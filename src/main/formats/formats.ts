@@ -21,7 +21,7 @@ export const FORMATS: { readonly [Name in TranscriptFormat]: Format<Name> } = {
   'mini-swe-agent': MINI_SWE_AGENT,
   'swe-agent': SWE_AGENT,
   cline: CLINE,
-  // Accepts anything that has messages with roles, so it comes last.
+  // Accepts anything that has messages with the usual roles, so it comes last.
   'openai-chat': OPENAI_CHAT,
 };
 

@@ -13,6 +13,7 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
+import { asTimestamp } from './timestamp.js';
 
 function isMiniSweAgentTrajectory(document: JsonRecord): boolean {
   const isTagged = asText(document['trajectory_format'])?.startsWith('mini-swe-agent') ?? false;
@@ -65,7 +66,7 @@ function readMetadata(message: JsonRecord): ContentMetadata {
   const response = asRecord(asRecord(message['extra'])?.['response']);
   const created = response?.['created'];
   return withoutUndefined({
-    timestamp: typeof created === 'number' ? created * 1000 : undefined,
+    timestamp: typeof created === 'number' ? asTimestamp(created * 1000) : undefined,
     id: asText(response?.['id']),
     model: asText(response?.['model']),
     usage: asRecord(response?.['usage']),

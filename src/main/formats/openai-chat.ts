@@ -7,11 +7,17 @@ import {
 } from '../../shared/tool-catalog.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
-import { ChatReader } from './chat-reader.js';
+import { CHAT_ROLES, ChatReader } from './chat-reader.js';
 import { EDITOR_TOOL } from './editor-tool.js';
 import type { Format } from './format.js';
 
-/** Chats in the format of OpenAI's API: any messages with roles. */
+/** Whether a message has a role of a chat, and something to read: lists of users have roles, too. */
+function isChatMessage(message: unknown): boolean {
+  const { role, content, tool_calls: calls, function_call: call } = asRecord(message) ?? {};
+  return CHAT_ROLES.has(role) && [content, calls, call].some((part) => part !== undefined);
+}
+
+/** Chats in the format of OpenAI's API: any messages with its roles. */
 export const OPENAI_CHAT: Format<'openai-chat'> = {
   name: 'openai-chat',
   // Keys were taken from recorded sessions.
@@ -22,8 +28,7 @@ export const OPENAI_CHAT: Format<'openai-chat'> = {
     execute_bash: runsCommands(),
   }),
   document: {
-    detect: (_, messages) =>
-      messages.some((message) => typeof asRecord(message)?.['role'] === 'string'),
+    detect: (_, messages) => messages.some(isChatMessage),
     lists: ['messages'],
   },
   open: (history) =>

@@ -121,9 +121,9 @@ export async function* streamTranscript(
   try {
     const head: string[] = [];
     const named: Format | undefined = format && FORMATS[format];
-    const lines = await lineFormat(named, text, head);
+    const lines = await detectLines(text, head, named);
     const pieces = chain(head, text);
-    if (lines !== undefined) yield* assemble(lines, recordsOf(pieces));
+    if (lines !== undefined) yield* assemble(lines.format, recordsOf(pieces), lines.document);
     else yield* streamDocument(pieces, named);
   } finally {
     await text.return(undefined);
@@ -134,33 +134,29 @@ function isChunks(source: unknown): source is TranscriptChunks {
   return isObject(source) && Symbol.asyncIterator in source;
 }
 
-/**
- * Returns the JSON Lines format to read, or `undefined` for a document. A named format that is both kinds is only used if JSON Lines
- * are detected.
- */
-async function lineFormat(
-  named: Format | undefined,
-  text: AsyncGenerator<string>,
-  head: string[],
-): Promise<Format | undefined> {
-  if (named !== undefined && named.detectRecord === undefined) return undefined;
-  if (named !== undefined && named.document === undefined) return named;
-  const detected = await detectLineFormat(text, head, named);
-  return detected && (named ?? detected);
+/** JSON Lines: records of a format, or the messages of a document, for which `document` is empty as for a bare list. */
+interface Lines {
+  readonly format: Format;
+  readonly document?: JsonRecord;
 }
 
-/** Reads until a JSON Lines format is detected or ruled out. Appends the text read so far to `head`. */
-async function detectLineFormat(
+/**
+ * Reads until JSON Lines are detected or ruled out, and appends the text read so far to `head`. Returns `undefined` for a document. A
+ * named format is not checked.
+ *
+ * @throws CtxfoldError `UNKNOWN_FORMAT` for JSON Lines of no known format
+ */
+async function detectLines(
   text: AsyncGenerator<string>,
   head: string[],
   named: Format | undefined,
-): Promise<Format | undefined> {
+): Promise<Lines | undefined> {
+  if (named !== undefined && named.document === undefined) return recordsIn(named);
   const splitter = new LineSplitter();
-  let lines = 0;
-  let objects = 0;
+  const probed: unknown[] = [];
   let isAtEnd = false;
   let length = 0;
-  while (!isAtEnd && lines < PROBED_LINES && length <= MAX_DOCUMENT_LENGTH) {
+  while (!isAtEnd && probed.length < PROBED_LINES && length <= MAX_DOCUMENT_LENGTH) {
     const next = await text.next();
     isAtEnd = next.done === true;
     if (next.done !== true) {
@@ -172,15 +168,22 @@ async function detectLineFormat(
       if (json === '') continue;
       const value = tryParseJson(json);
       const format = detectRecordFormat(value);
-      if (format !== undefined) return format;
-      if (asRecord(value) !== undefined && lines < 2) objects += 1;
-      lines += 1;
+      if (format !== undefined) return recordsIn(named ?? format);
+      probed.push(value);
     }
   }
-  // No document begins with two lines that are complete objects.
-  if (objects < 2) return undefined;
+  const [first, second] = probed;
+  // Only a document on a single line begins with a line that is a complete object.
+  if (asRecord(first) === undefined) return undefined;
+  const format = detectDocumentFormat(probed);
+  if (format !== undefined) return { format: named ?? format, document: {} };
+  if (asRecord(second) === undefined) return undefined;
   if (named === undefined) throw unknownFormat('A JSON Lines file with such records');
-  return named;
+  return recordsIn(named);
+}
+
+function recordsIn(format: Format): Lines | undefined {
+  return format.detectRecord && { format };
 }
 
 async function* chain(

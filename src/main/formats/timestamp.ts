@@ -3,10 +3,14 @@
 import type { ContentMetadata } from '../../shared/content.js';
 import { withoutUndefined, type JsonRecord } from '../../shared/json.js';
 
-/** Returns milliseconds since the epoch, from a number of milliseconds or a date string; `undefined` for anything else. */
+/**
+ * Returns milliseconds since the epoch, from a number of milliseconds or a date string; `undefined` for anything else, and for what no
+ * date can hold, such as a number of nanoseconds.
+ */
 export function asTimestamp(value: unknown): number | undefined {
-  const timestamp = typeof value === 'string' ? Date.parse(value) : value;
-  return typeof timestamp === 'number' && Number.isFinite(timestamp) ? timestamp : undefined;
+  const isTime = typeof value === 'string' || typeof value === 'number';
+  const time = isTime ? new Date(value).getTime() : NaN;
+  return Number.isNaN(time) ? undefined : time;
 }
 
 /** Returns the metadata that a record's `timestamp` field gives. */

@@ -60,6 +60,7 @@ export class ModelLimits {
   learn(thrown: unknown, modelName: string | undefined): number | undefined {
     const limit = refusedLength(thrown)?.limit;
     if (limit === undefined || modelName === undefined) return limit;
+    if (this.#learned.get(modelName) === limit) return limit;
     if (this.#learned.size >= MAX_MODELS) this.#learned.clear();
     this.#learned.set(modelName, limit);
     this.timesLearned += 1;
@@ -176,12 +177,15 @@ const NAMED_LIMITS: readonly RegExp[] = [
   /prompt is too long: \d+ tokens > (\d+) maximum/i,
   // Anthropic, with the answer's share: `input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000`
   /exceed context limit: \d+ \+ \d+ > (\d+)/i,
-  // OpenAI, vLLM: `This model's maximum context length is 128000 tokens. However, your messages resulted in …`
-  /maximum context length (?:is|of) (\d+)/i,
+  // OpenAI, vLLM: `This model's maximum context length is 128000 tokens. However, your messages resulted in …`, and behind proxies
+  // `Input length (265330) exceeds model's maximum context length (262144).`
+  /maximum context length (?:is |of |\()(\d+)/i,
   // Mistral: `Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length`
   /model with (\d+) maximum context length/i,
   // Gemini: `The input token count (1050000) exceeds the maximum number of tokens allowed (1048576).`
   /input token count.{0,40}exceeds the maximum number of tokens allowed \(?(\d+)/i,
+  // Vertex AI: `Unable to submit request because the input token count is 1050000 but model only supports up to 1048576.`
+  /input token count is \d+ but model only supports up to (\d+)/i,
   // xAI: `This model's maximum prompt length is 131072 but the request contains 140000 tokens.`
   /maximum prompt length is (\d+)/i,
   // Kimi: `Your request exceeded model token limit: 262144 (requested: 270012)`
@@ -190,6 +194,10 @@ const NAMED_LIMITS: readonly RegExp[] = [
   /range of input length should be \[\d+, ?(\d+)\]/i,
   // llama.cpp: `the request exceeds the available context size (8192 tokens)`
   /available context size \(?(\d+)/i,
+  // Together AI: `The input (210000 tokens) is longer than the model's context length (202752 tokens).`
+  /longer than the model'?s context length \((\d+)/i,
+  // Poolside: `Input length 140000 exceeds the maximum allowed input length of 131040 tokens.`
+  /maximum allowed input length of (\d+)/i,
   // GitHub Models: `Request body too large for gpt-4o model. Max size: 8000 tokens.`
   /too large for .{1,80} model\. Max size: (\d+) tokens/i,
   // LM Studio: `the model is loaded with context length of only 4096 tokens`
@@ -198,9 +206,12 @@ const NAMED_LIMITS: readonly RegExp[] = [
   /token count of \d+ exceeds the limit of (\d+)/i,
 ];
 
-/** The same without a limit: OpenAI (`Your input exceeds the context window of this model`), Bedrock, Anthropic, Groq, Z.ai. */
+/**
+ * The same without a limit: OpenAI (`Your input exceeds the context window of this model`), Bedrock, Amazon's Nova, Anthropic, Groq, Z.ai,
+ * LiteLLM, MiniMax, Ollama (`prompt too long; exceeded max context length by 4 tokens`), LM Studio.
+ */
 const UNNAMED_LIMIT =
-  /exceeds the context window|context_length_exceeded|input is too long for|prompt is too long|reduce the length of the (?:messages|prompt|input)|prompt exceeds max length/i;
+  /exceeds the context window|context_length_exceeded|input is too long for|input tokens exceeds maximum length|prompt (?:is )?too long|reduce the length of the (?:messages|prompt|input)|prompt exceeds max length|context window exceed(?:ed|s limit)|greater than the context length/i;
 
 /** OpenAI's refusal of a too long prompt inside a stream that has begun. Model text cannot match: its quotes are escaped in JSON. */
 export const REFUSED_IN_STREAM: RegExp = /"code"\s*:\s*"context_length_exceeded"/;

@@ -10,9 +10,9 @@ import type { HistoryChange, HistoryState } from '../history-change.js';
 import { packEntries } from './pack-entries.js';
 import { Batch, postedPart } from './posted-entry.js';
 
-/** A delta that is ready to be posted, without pass settings. */
+/** A delta that is ready to be posted, without what is to be planned. */
 export interface Parcel {
-  readonly delta: Omit<HistoryDelta, 'pass' | 'isOutOfReach'>;
+  readonly delta: Omit<HistoryDelta, 'pass' | 'compression' | 'isOutOfReach'>;
   /** The entries of the history that the delta contains. */
   readonly staged: readonly IContent[];
   /** Whether the delta only appends entries. */
@@ -104,6 +104,12 @@ export class DeltaQueue {
         this.#changes.push({ contents: [], edit: { step: CLEAR, after: base } });
         return [];
     }
+  }
+
+  /** Returns a delta that changes nothing, to ask for a plan on the present state. */
+  nothing(): Parcel['delta'] {
+    this.#sequence += 1;
+    return { sequence: this.#sequence, before: this.#base, after: this.#base, steps: [] };
   }
 
   /**

@@ -156,7 +156,7 @@ export class InFlightParcels {
           stage.counts = value;
           inFlight.isCounted = true;
           const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
-          const times = { startedAt, postedAt, queueMs: 0, runMs };
+          const times = { startedAt, postedAt, runMs };
           meter.addPosted({ ...work, bytesSent: characters }, times);
           onArrival(staged, value.tokens);
         });

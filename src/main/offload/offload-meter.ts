@@ -54,18 +54,19 @@ export class OffloadMeter {
   /**
    * Adds work that was posted to a worker and ends now.
    *
-   * @param times start and end of posting, by `performance.now`, and the time it waited and ran, in milliseconds
+   * @param times start and end of posting, by `performance.now` (by default it took no time), and the time that the work waited for a
+   *   thread (by default none) and ran, in milliseconds
    */
   addPosted(
     work: Pick<PassMessage, 'task' | 'ranOn' | 'entries' | 'bytesSent'>,
     times: {
       readonly startedAt: number;
-      readonly postedAt: number;
-      readonly queueMs: number;
+      readonly postedAt?: number;
+      readonly queueMs?: number;
       readonly runMs: number;
     },
   ): void {
-    const { startedAt, postedAt, queueMs, runMs } = times;
+    const { startedAt, postedAt = startedAt, queueMs = 0, runMs } = times;
     const transferMs = Math.max(0, performance.now() - startedAt - queueMs - runMs);
     this.addPass({ ...work, queueMs, runMs, transferMs, mainThreadMs: postedAt - startedAt });
   }

@@ -8,15 +8,10 @@ import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import { ACTION, ACTION_NAMES } from '../../shared/density/rules/marks.js';
 import { isWireError, reviveError, WorkerPoolError } from '../../shared/errors.js';
-import { isRecord } from '../../shared/json.js';
+import { asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { CountPackedRequest, TaskRequest, TaskValue } from '../../shared/protocol.js';
-import type {
-  DeltaValue,
-  HistoryDelta,
-  PlannedCompression,
-  PlannedPass,
-} from '../../shared/resident-protocol.js';
+import type { DeltaValue, HistoryDelta } from '../../shared/resident-protocol.js';
 
 /** The value of a successful reply. */
 export interface ReadReply<Value> {
@@ -45,23 +40,10 @@ export function readDeltaReply(
   countsTokens: boolean,
   reply: unknown,
 ): ReadReply<DeltaValue> {
-  return read(BY_RESIDENT, reply, (value) => findDeltaProblem(delta, countsTokens, value));
+  return read('A resident history answered', reply, (value) =>
+    findDeltaProblem(delta, countsTokens, value),
+  );
 }
-
-/** Validates the reply to a request for a pass on the state `base`. @throws as `readReply` does. */
-export function readPassReply(base: DensityBase, reply: unknown): ReadReply<PlannedPass> {
-  return read(BY_RESIDENT, reply, (value) => findPassProblem(base, value));
-}
-
-/** Validates the reply to a compression request. @throws as `readReply` does. */
-export function readCompressionReply(reply: unknown): ReadReply<PlannedCompression | null> {
-  if (isRecord(reply) && reply.ok === true && reply.value === null && isDuration(reply.runMs)) {
-    return { value: null, runMs: reply.runMs };
-  }
-  return read(BY_RESIDENT, reply, findCompressionProblem);
-}
-
-const BY_RESIDENT = 'A resident history answered';
 
 /** Validates a reply. @param by who answered what, for the message */
 function read<Value>(
@@ -97,7 +79,7 @@ function findProblem(request: TaskRequest, value: JsonRecord): string | undefine
 function findDeltaProblem(
   delta: HistoryDelta,
   countsTokens: boolean,
-  { base, tokens, pass }: JsonRecord,
+  { base, tokens, pass, compression }: JsonRecord,
 ): string | undefined {
   const staged = delta.steps.reduce(
     (sum, step) => sum + ('knownTokens' in step ? step.knownTokens.length : 0),
@@ -107,7 +89,10 @@ function findDeltaProblem(
   if (countsTokens && tokens.some((count) => count < 0)) return 'a negative count';
   if (!isBase(base, delta.after)) return 'another state';
   if ((pass !== undefined) !== (delta.pass !== undefined)) return 'a pass missing or unasked';
-  return pass === undefined ? undefined : findPassProblem(delta.after, pass);
+  if ((compression !== undefined) !== (delta.compression !== undefined))
+    return 'a compression missing or unasked';
+  const problem = pass === undefined ? undefined : findPassProblem(delta.after, pass);
+  return problem ?? findCompressionProblem(compression ?? null);
 }
 
 function findPassProblem(base: DensityBase, pass: unknown): string | undefined {
@@ -119,8 +104,9 @@ function findPassProblem(base: DensityBase, pass: unknown): string | undefined {
   return isDuration(pass.runMs) ? undefined : 'no duration';
 }
 
-function findCompressionProblem(value: JsonRecord): string | undefined {
-  const { length, drops, summarized, lines, tokensAfter } = value;
+function findCompressionProblem(compression: unknown): string | undefined {
+  if (compression === null) return undefined;
+  const { length, drops, summarized, lines, tokensAfter } = asRecord(compression) ?? {};
   if (typeof length !== 'number') return 'no compression';
   const areEdits =
     isEditList(drops, 1, length) &&

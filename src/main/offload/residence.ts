@@ -9,6 +9,8 @@ import { isSamePass, passSettingsOf } from '../../shared/density/plan/optimize.j
 import { asError, WorkerPoolError } from '../../shared/errors.js';
 import type {
   CompressionRequest,
+  DeltaValue,
+  HistoryDelta,
   PlannedCompression,
   PlannedPass,
   ResidentOptions,
@@ -21,12 +23,13 @@ import type { CountingThreads, InFlightParcel } from './in-flight-parcels.js';
 import type { OffloadMeter } from './offload-meter.js';
 import { releasePacked } from './pack-entries.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './posted-entry.js';
+import type { ReadReply } from './reply.js';
 import type { ResidentConnection } from './resident-connection.js';
 
 /** A connection as a session uses it. */
 export type SessionConnection = Pick<
   ResidentConnection,
-  'receive' | 'plan' | 'compress' | 'isBusy' | 'isClosed' | 'close'
+  'receive' | 'isBusy' | 'isClosed' | 'close'
 >;
 
 /** What a residence needs from its session. */
@@ -40,8 +43,6 @@ export interface ResidenceOptions {
   /** Opens the connection. */
   readonly open: (options: ResidentOptions) => Promise<SessionConnection>;
   readonly counting: CountingThreads;
-  /** Called whenever something is posted. */
-  readonly onPost: () => void;
   /** Called whenever the worker has answered. */
   readonly onAnswer: () => void;
   /** Called with the counts of new entries. */
@@ -60,13 +61,6 @@ interface ReadyPass {
   readonly pass: PlannedPass;
 }
 
-/** A pending request for a pass. */
-interface PassRequest {
-  readonly base: DensityBase;
-  readonly settings: PassSettings;
-  readonly answer: Promise<PlannedPass | undefined>;
-}
-
 /** The residence of a history in a worker, from the opening of its connection. */
 export class Residence {
   readonly #options: ResidenceOptions;
@@ -82,7 +76,6 @@ export class Residence {
   #readyPass: ReadyPass | undefined;
   /** Whether entries were added since the last pass was requested. */
   #isUnplanned = false;
-  #passRequest: PassRequest | undefined;
   #scheduled: NodeJS.Immediate | undefined;
   /** Number of running tasks that threads should do before queued changes. */
   #holds = 0;
@@ -166,37 +159,24 @@ export class Residence {
     await this.#lastAnswer;
     const found = this.passFor(base, settings);
     if (found !== undefined) return found;
-    // The state matches but the settings differ, so a pass must be requested. One request at a time: equal requests share the
-    // answer, others wait for their turn.
-    for (let running = this.#passRequest; running !== undefined; running = this.#passRequest) {
-      if (isSameBase(running.base, base) && isSamePass(running.settings, settings))
-        return running.answer;
-      await running.answer;
-    }
-    const connection = this.#connectionAt(base);
-    return connection === undefined ? undefined : this.#askForPass(connection, base, settings);
+    // The state matches but the settings differ, so a pass must be requested.
+    const pass = (await this.#ask(base, { pass: passSettingsOf(settings) }))?.value.pass;
+    if (pass !== undefined && this.#isPostedUpTo(base)) this.#readyPass = { settings, pass };
+    return pass;
   }
 
   /** Requests the plan of a compression on the state of a base; resolves to `undefined` if the worker cannot make it. */
   async compress(
     base: DensityBase,
-    request: CompressionRequest,
+    compression: CompressionRequest,
   ): Promise<PlannedCompression | undefined> {
     this.postQueued();
-    // Once everything is posted, the worker is at this state when it reads the request.
-    if (this.#connection === undefined || !this.#isAllPosted) return undefined;
-    if (!this.#isPostedUpTo(base)) return undefined;
     const startedAt = performance.now();
-    try {
-      const { value, runMs } = await this.#connection.compress(base, request);
-      const work = { task: 'compress', ranOn: 'resident', entries: base.length } as const;
-      const times = { startedAt, postedAt: startedAt, queueMs: 0, runMs };
-      this.#options.meter.addPosted({ ...work, bytesSent: 0 }, times);
-      return value ?? undefined;
-    } catch (thrown) {
-      this.#fail(thrown);
-      return undefined;
-    }
+    const answer = await this.#ask(base, { compression });
+    if (answer === undefined) return undefined;
+    const work = { task: 'compress', ranOn: 'resident', entries: base.length } as const;
+    this.#options.meter.addPosted({ ...work, bytesSent: 0 }, { startedAt, runMs: answer.runMs });
+    return answer.value.compression ?? undefined;
   }
 
   /** Ends the residence; the worker releases the history. */
@@ -222,7 +202,7 @@ export class Residence {
       }
       this.#connection = connection;
       const work = { task: 'open', ranOn: 'resident', entries, bytesSent: 0 } as const;
-      meter.addPosted(work, { startedAt, postedAt: startedAt, queueMs: 0, runMs: 0 });
+      meter.addPosted(work, { startedAt, runMs: 0 });
     } catch (thrown) {
       this.#fail(thrown);
       return;
@@ -231,13 +211,6 @@ export class Residence {
     this.postQueued();
     // `#lastAnswer` is this promise itself until something was posted.
     if (this.#lastAnswer !== opening) await this.#lastAnswer;
-  }
-
-  /** Returns the connection if the posted changes lead to this state; otherwise the worker would reject a request for it. */
-  #connectionAt(base: DensityBase): SessionConnection | undefined {
-    return this.#inFlight.first === undefined && this.#isPostedUpTo(base)
-      ? this.#connection
-      : undefined;
   }
 
   #isPostedUpTo(base: DensityBase): boolean {
@@ -259,8 +232,12 @@ export class Residence {
     if (this.#connection === undefined || !this.#mayPost) return false;
     const next = this.#inFlight.take(this.#waiting > 0);
     if (next === undefined) return false;
-    this.#options.onPost();
-    this.#lastAnswer = this.#post(this.#connection, next);
+    this.#isUnplanned ||= next.adds;
+    // Request a plan only if there are new entries, and nothing is queued that would invalidate it.
+    const isAsked = this.#isUnplanned && this.#isAllPosted;
+    if (isAsked) this.#isUnplanned = false;
+    const settings = isAsked ? this.#options.passSettings() : undefined;
+    this.#lastAnswer = this.#post(this.#connection, next, settings);
     return true;
   }
 
@@ -286,70 +263,66 @@ export class Residence {
     });
   }
 
-  /** Posts synchronously. The promise never rejects. */
-  async #post(connection: SessionConnection, parcel: InFlightParcel): Promise<void> {
+  /** Posts synchronously. The promise never rejects. @param settings those of the pass to plan @default none */
+  async #post(
+    connection: SessionConnection,
+    parcel: InFlightParcel,
+    settings: PassSettings | undefined,
+  ): Promise<void> {
     const { staged, characters, isCounted } = parcel;
     const isOutOfReach = this.#inFlight.isOutOfReach(parcel);
     const delta = isOutOfReach ? { ...parcel.delta, isOutOfReach } : parcel.delta;
     this.#unacknowledgedCharacters += characters;
-    try {
-      this.#isUnplanned ||= parcel.adds;
-      // Request a plan only if there are new entries, and nothing is queued that would invalidate it.
-      const isAsked = this.#isUnplanned && this.#isAllPosted;
-      const settings = isAsked ? this.#options.passSettings() : undefined;
-      if (isAsked) this.#isUnplanned = false;
-      const startedAt = performance.now();
-      const receiving = connection.receive(
-        settings === undefined ? delta : { ...delta, pass: passSettingsOf(settings) },
-      );
-      const postedAt = performance.now();
-      const { value, runMs } = await receiving;
-      for (const step of delta.steps) if (step.kind === 'stage-packed') releasePacked(step.packed);
-      if (this.#hasEnded) return;
-      const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
-      const times = { startedAt, postedAt, queueMs: 0, runMs };
-      this.#options.meter.addPosted({ ...work, bytesSent: isCounted ? 0 : characters }, times);
-      this.#unacknowledgedCharacters -= characters;
-      this.#inFlight.noteAnswer(parcel);
-      this.#readyPass =
-        settings === undefined || value.pass === undefined
-          ? undefined
-          : { settings, pass: value.pass };
-      this.#options.onAnswer();
-      if (this.#readyPass !== undefined) {
-        this.#options.onPass(this.#readyPass.pass, this.#readyPass.settings);
-      }
-      if (!isCounted) this.#options.onArrival(staged, value.tokens);
-      // Several answers may be read in one turn of the event loop; post what they make room for in later ones.
-      if (!this.#isAllPosted) this.#schedule();
-    } catch (thrown) {
-      this.#fail(thrown);
+    const startedAt = performance.now();
+    const receiving = this.#exchange(
+      connection,
+      settings === undefined ? delta : { ...delta, pass: passSettingsOf(settings) },
+    );
+    const postedAt = performance.now();
+    const answer = await receiving;
+    if (answer === undefined) return;
+    for (const step of delta.steps) if (step.kind === 'stage-packed') releasePacked(step.packed);
+    const { value, runMs } = answer;
+    const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
+    const times = { startedAt, postedAt, runMs };
+    this.#options.meter.addPosted({ ...work, bytesSent: isCounted ? 0 : characters }, times);
+    this.#unacknowledgedCharacters -= characters;
+    this.#inFlight.noteAnswer(parcel);
+    this.#readyPass =
+      settings === undefined || value.pass === undefined
+        ? undefined
+        : { settings, pass: value.pass };
+    this.#options.onAnswer();
+    if (this.#readyPass !== undefined) {
+      this.#options.onPass(this.#readyPass.pass, this.#readyPass.settings);
     }
+    if (!isCounted) this.#options.onArrival(staged, value.tokens);
+    // Several answers may be read in one turn of the event loop; post what they make room for in later ones.
+    if (!this.#isAllPosted) this.#schedule();
   }
 
-  #askForPass(
-    connection: SessionConnection,
+  /** Asks for a plan on the state of a base; resolves to `undefined` if the worker is at another one, or has failed. */
+  async #ask(
     base: DensityBase,
-    settings: PassSettings,
-  ): Promise<PlannedPass | undefined> {
-    const answer = connection.plan(base, passSettingsOf(settings)).then(
-      ({ value }) => {
-        if (!this.#hasEnded && this.#isPostedUpTo(base)) {
-          this.#readyPass = { settings, pass: value };
-        }
-        return value;
-      },
-      (thrown: unknown) => {
-        this.#fail(thrown);
-        return undefined;
-      },
-    );
-    this.#passRequest = { base, settings, answer };
-    // Registered first, so that it runs before whoever waits for the answer.
-    void answer.then(() => {
-      this.#passRequest = undefined;
-    });
-    return answer;
+    plans: Pick<HistoryDelta, 'pass' | 'compression'>,
+  ): Promise<ReadReply<DeltaValue> | undefined> {
+    const isAtBase = this.#inFlight.first === undefined && this.#isPostedUpTo(base);
+    if (this.#connection === undefined || !isAtBase) return undefined;
+    return this.#exchange(this.#connection, { ...this.#queue.nothing(), ...plans });
+  }
+
+  /** Posts synchronously. Resolves to `undefined` if the residence has ended; never rejects. */
+  async #exchange(
+    connection: SessionConnection,
+    delta: HistoryDelta,
+  ): Promise<ReadReply<DeltaValue> | undefined> {
+    try {
+      const answer = await connection.receive(delta);
+      return this.#hasEnded ? undefined : answer;
+    } catch (thrown) {
+      this.#fail(thrown);
+      return undefined;
+    }
   }
 
   #fail(thrown: unknown): void {

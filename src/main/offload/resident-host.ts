@@ -5,7 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
 import type { ReadReply } from './reply.js';
-import type { ResidentConnection } from './resident-connection.js';
+import { ResidentConnection } from './resident-connection.js';
 import type { ConnectionHost, EvictableSession } from './resident.js';
 import type { WorkerPool } from './worker-pool.js';
 
@@ -24,7 +24,7 @@ export class ResidentHost implements ConnectionHost {
   readonly countsFrom: number = 128;
   readonly #pool: WorkerPool;
   readonly #maxResidentSessions: number;
-  /** In LRU order: a map keeps insertion order. */
+  /** In the order of the last answers: a map keeps insertion order. */
   readonly #sessions: Map<EvictableSession, ResidentConnection> = new Map();
   readonly #lastHeardAt: Map<number, number> = new Map();
   #openings = 0;
@@ -49,19 +49,18 @@ export class ResidentHost implements ConnectionHost {
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
   async open(session: EvictableSession, options: ResidentOptions): Promise<ResidentConnection> {
-    // Loaded lazily, with Comlink.
-    const { ResidentConnection: Connection } = await import('./resident-connection.js');
     const { port1, port2 } = new MessageChannel();
     try {
       const request = { kind: 'open', port: port2, options } as const;
       const { value } = await this.#pool.run(request, { transferList: [port2] });
       const { threadId } = value;
-      const connection: ResidentConnection = new Connection(port1, {
+      const connection: ResidentConnection = new ResidentConnection(port1, {
         countsTokens: options.countsTokens,
         timeoutMs: this.#pool.taskTimeoutMs,
         lastHeardAt: () => this.#lastHeardAt.get(threadId) ?? -Infinity,
         onHeard: () => {
           this.#lastHeardAt.set(threadId, performance.now());
+          if (this.#sessions.delete(session)) this.#sessions.set(session, connection);
         },
         onStuck: () => {
           this.#pool.stopThread(threadId);
@@ -98,14 +97,6 @@ export class ResidentHost implements ConnectionHost {
   ): Promise<ReadReply<PackedCounts>> {
     const request = { kind: 'count-packed', packed, knownTokens } as const;
     return this.#pool.run(request, { signal });
-  }
-
-  /** Marks a session's connection as used. */
-  touch(guest: EvictableSession): void {
-    const connection = this.#sessions.get(guest);
-    if (connection === undefined) return;
-    this.#sessions.delete(guest);
-    this.#sessions.set(guest, connection);
   }
 
   /** Evicts idle sessions down to the limit, least recently used first. Busy ones are skipped, even if the limit stays exceeded. */

@@ -35,8 +35,6 @@ export interface EvictableSession {
 /** Opens connections, and provides threads that count entries for them. */
 export interface ConnectionHost extends CountingThreads {
   open(session: EvictableSession, options: ResidentOptions): Promise<SessionConnection>;
-  /** Marks a session's connection as used. */
-  touch(guest: EvictableSession): void;
 }
 
 export interface ResidentOffloadOptions extends Pick<
@@ -228,9 +226,6 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
       meter: this.#meter,
       open: (asked) => host.open(this, asked),
       counting: host,
-      onPost: () => {
-        host.touch(this);
-      },
       onAnswer: () => {
         this.#breaker.report(permit, 'success');
       },

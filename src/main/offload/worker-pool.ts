@@ -1,12 +1,11 @@
 // Runs tasks on worker threads so that every promise settles: bounded queue, deadline per task, circuit breaker, replacement of lost
 // threads. The offloads fall back to the calling thread.
 
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Transferable } from 'node:worker_threads';
 import { asError, CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
-import type { TaskRequest, ThreadData } from '../../shared/protocol.js';
+import type { TaskRequest, TaskValue, ThreadData } from '../../shared/protocol.js';
 import { loadTokenText } from '../../shared/tokens/o200k.js';
-import { settledWithin } from '../waiting/abortable.js';
+import { Deferred, settledWithin } from '../waiting/abortable.js';
 import { CircuitBreaker, RestartBackoff } from './circuit-breaker.js';
 import type { WorkOutcome, WorkPermit } from './circuit-breaker.js';
 import {
@@ -16,9 +15,9 @@ import {
   toPoolError,
   unavailableError,
 } from './pool-errors.js';
-import { PoolJob } from './pool-job.js';
-import type { TaskOutcome } from './pool-job.js';
-import type { ThreadSet } from './thread-set.js';
+import { readReply } from './reply.js';
+import type { ReadReply } from './reply.js';
+import type { ThreadSet, ThreadTask } from './thread-set.js';
 import { completeWorkerPoolOptions } from './worker-pool-options.js';
 import type { WorkerPoolOptions } from './worker-pool-options.js';
 
@@ -30,6 +29,19 @@ export interface RunTaskOptions {
   readonly timeoutMs?: number | undefined;
   /** What the request transfers to the thread instead of copying. */
   readonly transferList?: readonly Transferable[] | undefined;
+}
+
+/** The result of a task. */
+export interface TaskOutcome<Request extends TaskRequest> extends ReadReply<TaskValue<Request>> {
+  /** Milliseconds spent waiting for a free thread. */
+  readonly queueMs: number;
+}
+
+/** A task that waits or runs, and the promise of its outcome. A thread may finish a task that nobody awaits. */
+interface PoolJob extends ThreadTask {
+  readonly permit: WorkPermit;
+  readonly outcome: Deferred<TaskOutcome<TaskRequest>>;
+  readonly queuedAt: number;
 }
 
 /** The state and totals of a pool. */
@@ -153,19 +165,15 @@ export class WorkerPool {
     request: Request,
     options: RunTaskOptions = {},
   ): Promise<TaskOutcome<Request>> {
-    const { signal, transferList, timeoutMs = this.#options.taskTimeoutMs } = options;
+    const { signal, transferList = [], timeoutMs = this.#options.taskTimeoutMs } = options;
     signal?.throwIfAborted();
-    const job = new PoolJob(request, {
-      timeoutMs,
-      transferList,
-      permit: this.#admit(),
-      signal,
-      now: this.#now,
-      onAbort: (aborted) => {
-        if (this.#queue.delete(aborted)) this.#breaker.report(aborted.permit, 'cancelled');
-        this.#update();
-      },
+    const permit = this.#admit();
+    const outcome = new Deferred<TaskOutcome<TaskRequest>>(signal, () => {
+      if (this.#queue.delete(job)) this.#breaker.report(permit, 'cancelled');
+      this.#update();
     });
+    const queuedAt = this.#now();
+    const job: PoolJob = { request, timeoutMs, transferList, permit, outcome, queuedAt };
     this.#queue.add(job);
     this.#update();
     // The reply was validated for this request.
@@ -233,10 +241,10 @@ export class WorkerPool {
 
   async #execute(job: PoolJob, threads: ThreadSet): Promise<void> {
     this.#running.add(job);
-    job.begin();
+    const queueMs = this.#now() - job.queuedAt;
     let outcome: WorkOutcome = 'success';
     try {
-      job.accept(await threads.run(job));
+      job.outcome.resolve({ ...readReply(job.request, await threads.run(job)), queueMs });
     } catch (thrown) {
       outcome = outcomeOf(thrown);
       if (outcome === 'failure') this.#lastFailure = thrown;
@@ -361,10 +369,7 @@ export class WorkerPool {
     const sets = this.#threads === undefined ? [] : [this.#threads];
     const stopped = Promise.allSettled([...sets, ...this.#retired].map((set) => set.destroy()));
     // Stopping a thread takes milliseconds; if that ever fails, `close` still ends.
-    const controller = new AbortController();
-    const { signal } = controller;
-    await Promise.race([stopped, delay(STOP_TIMEOUT_MS, undefined, { signal })]);
-    controller.abort();
+    await settledWithin(STOP_TIMEOUT_MS, stopped);
   }
 }
 

@@ -73,6 +73,7 @@ export interface AppliedEdit {
  * @param replayed the journal of the edits that landed before, if this one combines them
  * @returns the edit, and the failure if counting its tokens failed; `null` if it must be recomputed because, while it was
  *   recorded, the history was rewritten or reasoning was added that it would have to strip
+ * @throws what kept it from landing
  */
 export async function applyEdit(
   parts: SessionParts,
@@ -99,11 +100,12 @@ export async function applyEdit(
   const changedTokens = tokensIn(changes.map(({ before }) => before));
   const applied = history.applyDensityResult(result, base, replayed);
   const { revision } = history;
-  const hasLanded = revision !== base.revision;
-  if (hasLanded) sent.noteEdit(changes[0]?.index ?? base.length, !stripsReasoning(parts));
+  // The history has refused the edit: it rejects.
+  if (revision === base.revision) await applied;
+  sent.noteEdit(changes[0]?.index ?? base.length, !stripsReasoning(parts));
   const failure = await failureOf(applied);
   const leftTokens = tokensIn(changes.flatMap(({ after }) => after ?? []));
-  if (hasLanded) sent.noteReclaimed(changedTokens - leftTokens, revision);
+  sent.noteReclaimed(changedTokens - leftTokens, revision);
   return { event: { changes, tokensBefore, tokensAfter: history.getTotalTokens() }, failure };
 }
 

@@ -79,6 +79,7 @@ export class Preflight {
   /** Notes that the history was cleared. */
   noteClear(): void {
     this.#parts.sent.startOver();
+    this.#parts.guard.noteShrunk(0);
     this.costs.noteClear();
     this.#pruner.noteClear();
   }
@@ -179,14 +180,9 @@ export class Preflight {
     const replaced = replacedEntries(history.getRawHistory(), compaction);
     if (replaced === 0) return null;
     const strategy = this.#parts.config.resolveStrategy('provider');
-    try {
-      return yield* this.#land(strategy, () => dropReplaced(this.#parts, replaced), signal);
-    } catch (thrown) {
-      signal?.throwIfAborted();
-      // Entries that cannot be recorded stay: the provider ignores everything in front of its compaction anyway.
-      if (!isWriteFailure(thrown)) throw thrown;
-      return null;
-    }
+    const steps = this.#land(strategy, () => dropReplaced(this.#parts, replaced), signal);
+    // Entries that cannot be recorded may stay: the provider ignores everything in front of its compaction anyway.
+    return yield* this.#survive(steps, signal, (thrown) => !isWriteFailure(thrown));
   }
 
   /** Prunes a dirty history. Edits that cannot be recorded do not land, as long as the history fits. */
@@ -257,13 +253,31 @@ export class Preflight {
     const landed = yield* this.#landAhead(request, before.isRewriting);
     if (!gauge.fits()) return latestApplied(yield* this.#compressOverLimit(request), landed);
     if (landed !== null || isReached()) return landed;
+    const steps = this.#compressUnlessHeld(request, isReached, before.isOver);
+    // A bad summary must not fail a turn whose history fits.
+    const isFatal = (thrown: unknown): boolean =>
+      !(thrown instanceof SummaryRejectedError || (isWriteFailure(thrown) && gauge.fits()));
+    return yield* this.#survive(steps, request.signal, isFatal);
+  }
+
+  /**
+   * Runs a compression without which the preflight can go on, and reports its failure. Entries that cannot be recorded stay, and
+   * that is no failure as long as the history fits. Returns `null` if it failed.
+   *
+   * @param isFatal whether a failure ends the preflight @default none does
+   */
+  async *#survive(
+    steps: Steps<CompressedEvent | null>,
+    signal: AbortSignal | undefined,
+    isFatal: (thrown: unknown) => boolean = () => false,
+  ): Steps<CompressedEvent | null> {
     try {
-      return yield* this.#compressUnlessHeld(request, isReached, before.isOver);
+      return yield* steps;
     } catch (thrown) {
-      if (isWriteFailure(thrown) && gauge.fits()) return null;
-      // A bad summary must not fail a turn whose history fits.
-      if (!(thrown instanceof SummaryRejectedError)) throw thrown;
-      yield { step: 'none', compressionFailure: thrown };
+      signal?.throwIfAborted();
+      if (isFatal(thrown)) throw thrown;
+      if (!isWriteFailure(thrown) || !this.#parts.gauge.fits())
+        yield { step: 'none', compressionFailure: asError(thrown) };
       return null;
     }
   }
@@ -292,16 +306,8 @@ export class Preflight {
     const made = ahead.take(strategy);
     if (made === undefined) return null;
     const make = (): Promise<MadeCompression> => Promise.resolve(made);
-    try {
-      return yield* this.#land(strategy, make, signal, () => !ahead.isWorthwhile());
-    } catch (thrown) {
-      signal?.throwIfAborted();
-      // Entries that cannot be recorded stay, and the failure is ignored as long as the history fits.
-      if (!isWriteFailure(thrown) || !gauge.fits()) {
-        yield { step: 'none', compressionFailure: asError(thrown) };
-      }
-      return null;
-    }
+    const isReached = (): boolean => !ahead.isWorthwhile();
+    return yield* this.#survive(this.#land(strategy, make, signal, isReached), signal);
   }
 
   /** Whether the finished summary strips the reasoning of the turn in progress. */
@@ -328,14 +334,8 @@ export class Preflight {
 
   /** Compresses over the limit. Only reports an error of the strategy, so that the fit step still runs. */
   async *#compressOverLimit(request: PreflightRequest): Steps<CompressedEvent | null> {
-    const { gauge } = this.#parts;
-    try {
-      return yield* this.#compressUnlessHeld(request, () => !gauge.shouldCompress(), true);
-    } catch (thrown) {
-      request.signal?.throwIfAborted();
-      yield { step: 'none', compressionFailure: asError(thrown) };
-      return null;
-    }
+    const isReached = (): boolean => !this.#parts.gauge.shouldCompress();
+    return yield* this.#survive(this.#compressUnlessHeld(request, isReached, true), request.signal);
   }
 
   /**

@@ -59,7 +59,9 @@ export class RemovedReads {
       const findCall = (callId: string): ToolCallBlock | undefined => {
         const isIt = (block: ContentBlock): boolean =>
           block.type === 'tool_response' && block.callId === callId;
-        return after === null ? undefined : callOf(place, after.blocks.findIndex(isIt));
+        if (after === null) return undefined;
+        // A note of dropped entries moves those behind it.
+        return callOf(entries.indexOf(after, place), after.blocks.findIndex(isIt));
       };
       return { entry: before, isLost: true, findCall };
     });

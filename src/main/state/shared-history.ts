@@ -52,7 +52,8 @@ export class SharedHistory {
     for (let lostRaces = 0; ; lostRaces += 1) {
       const run = preflight();
       await run.catch(() => signal?.throwIfAborted());
-      if (!(await this.#save()) || lostRaces === MAX_LOST_RACES) return run;
+      // Saving could continue from the other process's state, for which nothing is prepared.
+      if (lostRaces === MAX_LOST_RACES || !(await this.#save())) return run;
       this.#init.logger.debug('another process was faster', { promptId });
     }
   }

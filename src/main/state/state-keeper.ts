@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { isToolResponseBlock } from '../../shared/content.js';
-import type { IContent } from '../../shared/content.js';
+import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { Logger } from '../host/logger.js';
@@ -258,7 +258,10 @@ export class StateKeeper {
     if (callIds.size === 0) return;
     this.#removedCallIds.clear();
     const results = added.flatMap(({ blocks }) => blocks.filter(isToolResponseBlock));
-    const rest = results.filter(({ callId }) => callIds.has(callId)).values();
+    // A store keeps the first result that it gets for a call.
+    const isFinal = ({ callId, isComplete }: ToolResponseBlock): boolean =>
+      callIds.has(callId) && isComplete !== false;
+    const rest = results.filter(isFinal).values();
     const putRest = async (): Promise<void> => {
       for (const block of rest) {
         const original = JSON.stringify(block);

@@ -121,13 +121,6 @@ export async function settledWithin(timeoutMs: number, promise: Promise<unknown>
 /** The longest delay of a timer, in milliseconds: 24.8 days. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
-/**
- * If a timer fires this late, the process was suspended or its thread was blocked. Timers fire before input that arrived meanwhile is
- * read, so a deadline is then extended by the grace period, in which the answer can be read.
- */
-const LATE_TIMER_MS = 50;
-const GRACE_MS = 1_000;
-
 /** Signals of work that nobody waits for. */
 const BACKGROUND = new WeakSet<AbortSignal>();
 
@@ -195,9 +188,48 @@ function joinSignals(given: readonly (AbortSignal | undefined)[]): LimitedSignal
 }
 
 /**
- * Makes a signal that aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`, unless stopped before. If the
- * process stood still when the time had passed, the timeout comes up to 1 s later. Does not use `AbortSignal.timeout`, whose timer
- * does not keep the process alive while someone waits; only with a signal of the background, this one does not either.
+ * If a timer fires this late, the process was suspended or its thread was blocked. Timers fire before input that arrived meanwhile is
+ * read, so a deadline is then extended by the grace period, in which the answer can be read.
+ */
+const LATE_TIMER_MS = 50;
+const GRACE_MS = 1_000;
+
+/**
+ * Calls back after `timeoutMs`, unless cancelled; up to 1 s later if the process stood still when the time had passed. The last turn
+ * of the event loop before that reads what has just arrived. Keeps the process alive, because someone is waiting.
+ */
+export class Deadline {
+  #timer: NodeJS.Timeout | undefined;
+  #lastCall: NodeJS.Immediate | undefined;
+
+  /** @param isBackground whether nobody waits, so that the process may end @default false */
+  constructor(timeoutMs: number, onExpire: () => void, isBackground: boolean = false) {
+    // A timer with a longer delay would fire at once.
+    const delayMs = Math.min(timeoutMs, MAX_TIMER_MS);
+    const dueMs = performance.now() + delayMs;
+    const start = (callback: () => void, ms: number): void => {
+      this.#timer = setTimeout(callback, ms);
+      if (isBackground) this.#timer.unref();
+    };
+    const expire = (): void => {
+      this.#lastCall = setImmediate(onExpire);
+    };
+    start(() => {
+      if (performance.now() - dueMs < LATE_TIMER_MS) expire();
+      else start(expire, Math.min(delayMs, GRACE_MS));
+    }, delayMs);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#lastCall);
+  }
+}
+
+/**
+ * Makes a signal that aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`, unless stopped before. Does not use
+ * `AbortSignal.timeout`, whose timer does not keep the process alive while someone waits; only with a signal of the background, this
+ * one does not either.
  */
 export function limitSignal(
   timeoutMs: number,
@@ -206,22 +238,12 @@ export function limitSignal(
 ): LimitedSignal {
   const late = new AbortController();
   const joined = joinSignals([signal, late.signal]);
-  // A timer with a longer delay would fire at once.
-  const delayMs = Math.min(timeoutMs, MAX_TIMER_MS);
-  const dueMs = performance.now() + delayMs;
   const expire = (): void => {
     late.abort(timeoutError());
   };
-  const timerOf = (callback: () => void, ms: number): NodeJS.Timeout => {
-    const made = setTimeout(callback, ms);
-    return isBackground(joined.signal) ? made.unref() : made;
-  };
-  let timer = timerOf(() => {
-    if (performance.now() - dueMs < LATE_TIMER_MS) expire();
-    else timer = timerOf(expire, Math.min(delayMs, GRACE_MS));
-  }, delayMs);
+  const deadline = new Deadline(timeoutMs, expire, isBackground(joined.signal));
   const stop = (): void => {
-    clearTimeout(timer);
+    deadline.cancel();
     joined.stop();
   };
   return { signal: joined.signal, stop };
@@ -243,28 +265,5 @@ export async function withDeadline<Value>(
     return await abortable(work(limited.signal), limited.signal);
   } finally {
     limited.stop();
-  }
-}
-
-/**
- * Calls back after `timeoutMs`, unless cancelled.
- *
- * If the calling thread itself was blocked for that long, its timers fire before the answers that arrived meanwhile are read.
- * Waiting for one more turn of the event loop ensures that only real timeouts count. The timer keeps the process alive, because
- * someone is waiting.
- */
-export class Deadline {
-  readonly #timer: NodeJS.Timeout;
-  #lastCall: NodeJS.Immediate | undefined;
-
-  constructor(timeoutMs: number, onExpire: () => void) {
-    this.#timer = setTimeout(() => {
-      this.#lastCall = setImmediate(onExpire);
-    }, timeoutMs);
-  }
-
-  cancel(): void {
-    clearTimeout(this.#timer);
-    clearImmediate(this.#lastCall);
   }
 }

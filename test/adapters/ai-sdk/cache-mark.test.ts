@@ -41,9 +41,11 @@ const PROMPT = [
 ];
 const SYSTEM = { role: 'system', content: 'Be careful.' };
 
+const CLAUDE = { provider: 'anthropic.messages', modelId: 'claude-opus-5-5' };
+
 /** Index in the prompt of the message that a mark was added to. */
 function markedAt(prompt: readonly object[], index: number): number {
-  const marked = markedCall({ prompt }, MESSAGES, index) as { prompt: readonly object[] };
+  const marked = markedCall(CLAUDE, { prompt }, MESSAGES, index) as { prompt: readonly object[] };
   return marked.prompt.findIndex((message, at) => message !== prompt[at]);
 }
 
@@ -65,10 +67,35 @@ describe('markedCall', () => {
     ['whose first message is no object', [null, ...PROMPT], 4],
   ])('returns the same call for a prompt %s', (_, prompt, index) => {
     const given = { prompt };
-    expect(markedCall(given, MESSAGES, index)).toBe(given);
+    expect(markedCall(CLAUDE, given, MESSAGES, index)).toBe(given);
   });
 
   it('passes on a call that is undefined', () => {
-    expect(markedCall(undefined as never, MESSAGES, 4)).toBeUndefined();
+    expect(markedCall(CLAUDE, undefined as never, MESSAGES, 4)).toBeUndefined();
+  });
+});
+
+describe('markedCall at Bedrock', () => {
+  const point = { cachePoint: { type: 'default' } };
+  const modelId = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
+  const marks = (
+    model: { provider: string; modelId: string },
+    providerOptions: object,
+  ): unknown => {
+    const prompt = [...PROMPT.slice(0, -1), { ...END, providerOptions }];
+    const { prompt: sent } = markedCall(model, { prompt }, MESSAGES, 4) as { prompt: SdkMessage[] };
+    return (sent[2]?.content as readonly object[]).map((part) => Object(part).providerOptions);
+  };
+
+  it.each([{ bedrock: point }, { amazonBedrock: point }])('sets a cache point: %j', (given) => {
+    const model = { provider: 'amazon-bedrock', modelId };
+    expect(marks(model, given)).toEqual([undefined, { bedrock: point }]);
+  });
+
+  it.each([
+    ['for a model that need not look back', 'amazon-bedrock', 'us.amazon.nova-pro-v1:0'],
+    ["in Anthropic's own format", 'bedrock.anthropic.messages', modelId],
+  ])('sets none %s', (_, provider, id) => {
+    expect(marks({ provider, modelId: id }, { bedrock: point })).toEqual([undefined, undefined]);
   });
 });

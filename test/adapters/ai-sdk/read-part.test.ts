@@ -46,6 +46,17 @@ it('reads the reasoning that OpenRouter attaches to the first call as reasoning 
   });
 });
 
+it.each([
+  { anthropic: { redactedData: 'EmwK' } },
+  { bedrock: { redactedContent: 'EmwK' } },
+  { xai: { itemId: 'rs_1', reasoningEncryptedContent: 'EmwK' } },
+])('reads what a provider encrypted of its reasoning: %j', (providerOptions) => {
+  const part = { type: 'reasoning', text: '', providerOptions };
+  expect(read({ role: 'assistant', content: [part] })).toMatchObject([
+    { blocks: [{ type: 'thinking', encryptedContent: 'EmwK' }] },
+  ]);
+});
+
 it('reads the text in the only field of a JSON output as the result, and replaces it', () => {
   const ids = { type: 'tool-result', toolCallId: 'c1', toolName: 'read_file' };
   const given = (value: object): SdkMessage => {

@@ -29,7 +29,12 @@ describe('a callback in CompactCall', () => {
     const edited = [...given.slice(0, 2), {}];
     const request = new LastRequest();
     const call = { answerUsage: callback as never, keepsCacheBefore: callback as never };
-    request.begin(call, () => undefined, logger);
+    request.begin(
+      call,
+      () => undefined,
+      () => undefined,
+      logger,
+    );
     expect(request.returns(given, given)).toBe(given);
     request.noteEdit(given, edited);
     expect(request.returns(edited, edited)).toBe(edited);
@@ -46,7 +51,12 @@ describe('answerUsage', () => {
     const logger = { ...SILENT_LOGGER, warn: (...said: unknown[]) => warnings.push(said) };
     let take: ((usage: CompactCall) => void) | undefined;
     const call: CompactCall = { answerUsage: (taken) => (take = taken) };
-    new LastRequest().begin(call, () => session, logger);
+    new LastRequest().begin(
+      call,
+      () => session,
+      () => undefined,
+      logger,
+    );
     take?.({ reportedInputTokens: 10, reportedCacheReadTokens: 20 });
     expect(warnings).toEqual([
       ['the usage of an answer is ignored', { error: expect.any(RangeError) as unknown }],

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { check } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import { withFigures } from '../../../bench/fidelity/figures-page.js';
-import { BASELINES, OWN_POLICY, POLICIES } from '../../../bench/fidelity/policies.js';
+import { BATCHED_POLICY, OWN_POLICY, POLICIES } from '../../../bench/fidelity/policies.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import { reportFidelity } from '../../../bench/fidelity/report.js';
 import type { FidelityReport } from '../../../bench/fidelity/report.js';
@@ -51,22 +51,22 @@ describe('withFigures', () => {
     expect(withFigures(page, report)).toBe(page);
   });
 
-  it('has a table for each group, formatted like Prettier does', async () => {
+  it('has a table for all formats together, and one of the default by format, formatted like Prettier does', async () => {
     const [ofPolicies = ''] = page.split('### What stays');
     const heads = ofPolicies.match(/^### .*/gm);
-    expect(heads).toEqual(['### claude-code + codex', '### claude-code', '### codex']);
-    const rows = ofPolicies.match(/^\| (?!policy|-).*? (?= *\|)/gm);
+    expect(heads).toEqual(['### claude-code + codex', `### By format, ${BATCHED_POLICY}`]);
+    const rows = ofPolicies.match(/^\| (?!policy|format|-).*? (?= *\|)/gm);
     const names = rows?.map((cell) => cell.slice(2).trim());
-    expect(names).toEqual(Array.from({ length: 3 }, () => POLICIES.map(({ name }) => name)).flat());
+    expect(names).toEqual([...POLICIES.map(({ name }) => name), 'claude-code', 'codex']);
     expect(await check(page, { parser: 'markdown', singleQuote: true, printWidth: 100 })).toBe(
       true,
     );
   });
 
-  it("has a table of needs for each of ctxfold's policies with baselines", () => {
+  it('has a table of needs for the default', () => {
     const heads = page.match(/^### What stays in view, .*/gm);
-    expect(heads).toEqual(BASELINES.map(({ own }) => `### What stays in view, ${own.name}`));
-    expect(page.match(/^\| user’s words /gm)).toHaveLength(BASELINES.length);
+    expect(heads).toEqual([`### What stays in view, ${BATCHED_POLICY}`]);
+    expect(page.match(/^\| user’s words /gm)).toHaveLength(1);
   });
 
   it('lists the edits that the default working set loses, by file names, as plain text', async () => {

@@ -140,6 +140,17 @@ describe('analyzeRecording', () => {
     });
   });
 
+  test('gives the start of dropped texts as examples, and none of the summaries that replaced them', async () => {
+    const entries = Array.from({ length: 12 }, (_, at) => [
+      humanText(`question ${at}: ${LONG}`),
+      aiContent('so'),
+    ]).flat();
+    const { rules } = await analyzeBy(entries, KEEPS_ALL, { contextLimit: 5_000 });
+    const { examples = [] } = rules.find(({ rule }) => rule === 'dropped-entry') ?? {};
+    expect(examples).toHaveLength(3);
+    for (const { excerpt } of examples) expect(excerpt).toMatch(/^question \d+: one line/);
+  });
+
   test('gives the reason why each remaining entry stays', async () => {
     const { stays } = await analyzeBy(SESSION);
     expect(stays.map(({ reason, items }) => [reason, items])).toEqual([
@@ -150,6 +161,21 @@ describe('analyzeRecording', () => {
       ['recent-result', 2],
       ['small-result', 1],
     ]);
+  });
+
+  test('does not say of a response without any call that it awaits its result', async () => {
+    const entries = [
+      humanText('go'),
+      toolContent([toolResponse('lost', 'Bash', LONG)]),
+      aiContent([toolCall('1', 'Bash', { command: 'git push' })]),
+    ];
+    const { stays, largestStaying } = await analyzeBy(entries);
+    expect(stays.map(({ reason, items }) => [reason, items])).toEqual([
+      ['user-text', 1],
+      ['open-call', 1],
+      ['other-call', 0],
+    ]);
+    expect(largestStaying[0]).toMatchObject({ entry: 1, reason: 'other-call' });
   });
 
   test('distinguishes the newest inclusion of a file from other texts of the user', async () => {

@@ -13,7 +13,9 @@ describe('explainEntry', () => {
   it('names the model call before which an entry was removed, and the rule, as the replay recorded them', async () => {
     const entries = longSession(30);
     const recording = await record(entries, { recency: 2 });
-    const removals = recording.edits.filter(({ speaker }) => speaker === 'tool');
+    const removals = recording.rows.filter(({ before }) =>
+      before.some(({ speaker }) => speaker === 'tool'),
+    );
     expect(removals.length).toBeGreaterThan(0);
     for (const { rule, callId, turn } of removals) {
       const index = entries.findIndex(({ blocks }) =>
@@ -47,7 +49,7 @@ describe('explainEntry', () => {
       return { ...entry, metadata: { timestamp, model: 'claude-opus-5-5' } };
     });
     const recording = await record(entries, { session: { density: { shrink: 'off' } } });
-    const reasons = recording.edits.map(({ cause }) => cause.step === 'pruned' && cause.reason);
+    const reasons = recording.rows.map(({ cause }) => cause.step === 'pruned' && cause.reason);
     expect(new Set(reasons)).toEqual(new Set(['cache-cold']));
     expect(recording.landed.size).toBeGreaterThan(5);
     for (const index of recording.landed.keys()) {

@@ -18,6 +18,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
   () => {
     let browser: Browser;
     let world: GatewayWorld;
+    let close: () => Promise<void>;
     let page: Page;
     const noise: string[] = [];
     const [anthropic] = API_TALKS;
@@ -31,7 +32,8 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
     }
 
     beforeAll(async () => {
-      world = await gatewayWorld({ page: gatewayPage, dry: ['dry-one'] });
+      const options = { page: gatewayPage, dry: ['dry-one'] };
+      world = await gatewayWorld(options, (closing) => (close = closing));
       world.answer = (_, response) => response.end(USAGE);
       browser = await chromium.launch({ executablePath: CHROMIUM_PATH!, args: ['--no-sandbox'] });
       page = await browser.newPage();
@@ -45,7 +47,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
 
     afterAll(async () => {
       await browser.close();
-      await world.close();
+      await close();
     });
 
     const rows = () => page.locator('#conversations tbody tr');

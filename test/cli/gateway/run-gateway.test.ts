@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   runBehindGateway,
@@ -9,6 +8,7 @@ import {
   upstreamsOf,
   variablesOf,
 } from '../../../src/cli/gateway/run-gateway.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 describe('variablesOf', () => {
   it('points clients to the gateway, with the name of an upstream in front of each path', () => {
@@ -116,8 +116,7 @@ describe('runBehindGateway', () => {
     onTestFinished(() => void Object.assign(process.stderr, { isTTY }));
     Object.assign(process.stderr, { isTTY: true });
     const before = process.listenerCount('SIGINT');
-    const end = join(mkdtempSync(join(tmpdir(), 'ctxfold-run-')), 'end');
-    onTestFinished(() => rmSync(dirname(end), { recursive: true }));
+    const end = join(temporaryFolder(), 'end');
     const wait = `const wait = setInterval(() => fs.existsSync(process.argv[1]) && clearInterval(wait), 20)`;
     const code = runBehindGateway([process.execPath, '-e', wait, end], {}, fail);
     await expect.poll(() => process.listenerCount('SIGINT')).toBe(before + 1);

@@ -1,5 +1,7 @@
 // Replays of small made-up sessions, on the calling thread.
 
+import { appendFileSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { aiContent, humanText } from '../../../src/index.js';
 import { DEFAULT_WORKING_SET } from '../../../src/density.js';
@@ -14,6 +16,12 @@ import { step, transcriptOf } from '../../support/report-documents.js';
 import { SummarizerMeter } from '../../../src/cli/replay/summarizer-meter.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import type { ScriptedAnswer } from '../../support/scripted-summarizer.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+/** The bytes that this process has read from files. */
+function bytesRead(): number {
+  return Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+}
 
 /** A working set that removes nothing, however many results there are. */
 const TAKES_NOTHING: WorkingSetRules = { ...DEFAULT_WORKING_SET, freeTokens: Infinity };
@@ -217,6 +225,21 @@ describe('replaySession', () => {
     expect(report.modelCalls).toHaveLength(1);
     expect(report.end.tokens.without).toBeGreaterThan(500);
   });
+
+  test.skipIf(process.platform !== 'linux')(
+    'counts what it recorded, without reading what the removal log has from sessions before',
+    async () => {
+      const removalLog = path.join(temporaryFolder(), 'removals.jsonl');
+      const play = () =>
+        replaySession('f', transcriptOf(READ_THEN_WRITE), { ...OPTIONS, removalLog });
+      const { removals } = (await play()).report;
+      expect(removals).toEqual({ file: removalLog, records: 2 });
+      appendFileSync(removalLog, readFileSync(removalLog, 'utf8').repeat(2_000));
+      const before = bytesRead();
+      expect((await play()).report.removals).toEqual(removals);
+      expect(bytesRead() - before).toBeLessThan(statSync(removalLog).size / 2);
+    },
+  );
 
   test('an empty transcript gives a report', async () => {
     const { report } = await replaySession('f', transcriptOf([]), OPTIONS);

@@ -25,19 +25,19 @@ describe('SessionRecorder', () => {
       { contextLimit: 2_000, threshold: 1 },
     ],
   ] as const)('the tokens of a history that is %s add up', async (kind, entries, options) => {
-    const { report: replay, turns, edits } = await record(entries, options);
+    const { report: replay, turns, rows } = await record(entries, options);
     const windows = [...replay.modelCalls, replay.end];
     const sums = turns.map((tokens) => tokens.reduce((sum, count) => sum + count, 0));
     expect(sums).toEqual(windows.map(({ tokens }) => tokens.with));
-    const reclaimed = edits.reduce((sum, edit) => sum + edit.tokensBefore - edit.tokensAfter, 0);
+    const reclaimed = rows.reduce((sum, row) => sum + row.tokensBefore - row.tokensAfter, 0);
     expect(reclaimed).toBe(replay.end.tokens.without - replay.end.tokens.with);
-    expect(edits.map(({ cause }) => cause.step)).toContain(kind);
+    expect(rows.map(({ cause }) => cause.step)).toContain(kind);
   });
 
   test('an edit is recorded at the turn before whose call it was applied', async () => {
     const recording = await record(longSession(20));
     const { report: replay } = recording;
-    const turns = new Set(recording.edits.map(({ turn }) => turn));
+    const turns = new Set(recording.rows.map(({ turn }) => turn));
     const edited = [...replay.modelCalls, replay.end].flatMap(({ edits }, at) =>
       edits.length > 0 ? [at] : [],
     );
@@ -51,8 +51,8 @@ describe('SessionRecorder', () => {
       ...step('r', 'Read', { file_path: '/w/a.ts' }, LONG),
       ...step('w', 'Write', { file_path: '/w/a.ts' }, 'done'),
     ]);
-    expect(recording.edits.map(({ tokensAfter }) => tokensAfter)).toEqual([0, 0]);
-    expect(recording.edits.map(({ subject }) => subject?.path)).toEqual(['/w/a.ts', '/w/a.ts']);
+    expect(recording.rows.map(({ tokensAfter }) => tokensAfter)).toEqual([0]);
+    expect(recording.rows.map(({ subject }) => subject?.path)).toEqual(['/w/a.ts']);
     const [{ added, remaining }] = recording.contexts;
     const tools = (entries: readonly IContent[]) =>
       entries.flatMap(({ blocks }) =>
@@ -67,7 +67,7 @@ describe('SessionRecorder', () => {
       recency: 2,
       workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0, paybackCalls: 99 },
     });
-    const reasons = recording.edits.map(({ rule, why }) => `${rule}: ${why?.text}`);
+    const reasons = recording.rows.map(({ rule, why }) => `${rule}: ${why?.text}`);
     const count = (rule: string): number =>
       reasons.filter((reason) => reason.startsWith(`${rule}: `)).length;
     expect(count('read-write')).toBeGreaterThan(0);
@@ -83,6 +83,6 @@ describe('SessionRecorder', () => {
 
   test('an empty session has no turns', async () => {
     const recording = await record([]);
-    expect(recording).toMatchObject({ turns: [], edits: [] });
+    expect(recording).toMatchObject({ turns: [], rows: [] });
   });
 });

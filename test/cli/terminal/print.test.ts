@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import { fitLines } from '../../../src/cli/terminal/print.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { fitLines, printCode } from '../../../src/cli/terminal/print.js';
 import { createPaint } from '../../../src/cli/terminal/terminal-layout.js';
 import { columnsOf } from '../../../src/cli/terminal/text-layout.js';
 import { runs } from '../../support/scale.js';
@@ -46,5 +46,18 @@ describe('fitLines', () => {
     expect(fitLines('  --format <name>  the format of what is read', 30)).toBe(
       '  --format <name>\n    the format of what is read',
     );
+  });
+});
+
+describe('printCode', () => {
+  it('breaks no text in it, and lets no control character through', () => {
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    onTestFinished(() => {
+      write.mockRestore();
+    });
+    const long = '/home/somebody/a project/'.repeat(9);
+    printCode(`f({\n  workspaceRoot: ${JSON.stringify(`${long}\u009b`)},\n});\n`);
+    const printed = write.mock.calls.map(([text]) => String(text)).join('');
+    expect(printed).toBe(`f({\n  workspaceRoot: "${long}\\u009b",\n});\n`);
   });
 });

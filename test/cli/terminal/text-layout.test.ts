@@ -5,6 +5,7 @@ import {
   columnsOf,
   formatDollars,
   formatSaving,
+  formatShare,
   shortenEnd,
   shortenStart,
   wrap,
@@ -64,6 +65,17 @@ describe('formatDollars', () => {
     [-1, '−$1.00'],
   ])('%d is %s', (dollars, text) => {
     expect(formatDollars(dollars)).toBe(text);
+  });
+});
+
+describe('formatShare', () => {
+  it.each([
+    [123, 1_000, '12.3 %'],
+    [-32, 1_000, '\u22123.2 %'],
+    [-1, 1_000_000, '0.0 %'],
+    [1, 0, '–'],
+  ])('%d of %d is %s', (part, whole, text) => {
+    expect(formatShare(part, whole)).toBe(text);
   });
 });
 

@@ -2,8 +2,8 @@
 // may hold reasoning with another prefix.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { GatewayMode, GatewayOptions } from '../../../src/gateway/server/options.js';
+import { describe, expect, it } from 'vitest';
+import type { GatewayMode } from '../../../src/gateway/server/options.js';
 import { gatewayWorld } from '../../support/gateway-world.js';
 import type { GatewayWorld } from '../../support/gateway-world.js';
 import { sample } from '../../support/scale.js';
@@ -79,12 +79,6 @@ async function play(
   return played;
 }
 
-async function worldWith(options: GatewayOptions): Promise<GatewayWorld> {
-  const world = await gatewayWorld(options);
-  onTestFinished(world.close);
-  return world;
-}
-
 const switchTo = (world: GatewayWorld, mode: GatewayMode): ReturnType<GatewayWorld['send']> =>
   world.send('/ctxfold/mode', { body: JSON.stringify({ mode }) });
 
@@ -107,7 +101,7 @@ describe.each(SWITCHES)('after %d unedited calls', (calls) => {
   };
 
   it('an observed conversation is compacted', async () => {
-    const world = await worldWith({ mode: 'observe' });
+    const world = await gatewayWorld({ mode: 'observe' });
     const played = await play(world, async (call, body) => {
       if (call === calls) {
         await hasRead(world, calls);
@@ -119,7 +113,7 @@ describe.each(SWITCHES)('after %d unedited calls', (calls) => {
   });
 
   it('a side call of an observed conversation is sent unchanged until a call is compacted', async () => {
-    const world = await worldWith({ mode: 'observe' });
+    const world = await gatewayWorld({ mode: 'observe' });
     const { refused } = await play(world, async (call, body) => {
       if (call === calls) {
         await hasRead(world, calls);
@@ -134,7 +128,7 @@ describe.each(SWITCHES)('after %d unedited calls', (calls) => {
   });
 
   it('a compacted conversation stays compacted when the gateway switches to observe, unlike others', async () => {
-    const world = await worldWith({ mode: 'compact' });
+    const world = await gatewayWorld({ mode: 'compact' });
     const played = await play(world, async (call, body) => {
       if (call === calls) await switchTo(world, 'observe');
       return world.send('/v1/messages', { body });
@@ -156,7 +150,7 @@ describe.each(SWITCHES)('after %d unedited calls', (calls) => {
   });
 
   it('a conversation that is new to the gateway is compacted', async () => {
-    const world = await worldWith({ mode: 'compact' });
+    const world = await gatewayWorld({ mode: 'compact' });
     const played = await play(world, (call, body) =>
       call < calls
         ? world.sendDirectly('/v1/messages', { body })
@@ -168,7 +162,7 @@ describe.each(SWITCHES)('after %d unedited calls', (calls) => {
 
 it('an engine removes refused reasoning, where another gateway may have edited', async () => {
   const store = temporaryFolder();
-  const world = await worldWith({ mode: 'compact', store });
+  const world = await gatewayWorld({ mode: 'compact', store });
   const { refused, edited } = await play(world, (call, body) =>
     call < 7 ? world.sendDirectly('/v1/messages', { body }) : world.send('/v1/messages', { body }),
   );
@@ -179,7 +173,7 @@ it('an engine removes refused reasoning, where another gateway may have edited',
 it.each(SWITCHES)(
   'an engine does not restore reasoning from before call %d when the last message changes',
   async (calls) => {
-    const world = await worldWith({ mode: 'compact' });
+    const world = await gatewayWorld({ mode: 'compact' });
     const { refused } = await play(world, async (call, body) => {
       if (call < calls) return world.sendDirectly('/v1/messages', { body });
       const given = JSON.parse(body) as { messages: { content: object[] }[] };
@@ -196,7 +190,7 @@ it.each(SWITCHES)(
 );
 
 it('a restarted gateway says what to do if it observes a conversation that another one compacted', async () => {
-  const worlds = [await worldWith({ mode: 'compact' }), await worldWith({ mode: 'observe' })];
+  const worlds = [await gatewayWorld({ mode: 'compact' }), await gatewayWorld({ mode: 'observe' })];
   const { refused } = await play(worlds[0]!, async (call, body) => {
     worlds[1]!.answer = worlds[0]!.answer;
     return worlds[call < 10 ? 0 : 1]!.send('/v1/messages', { body });
@@ -207,7 +201,7 @@ it('a restarted gateway says what to do if it observes a conversation that anoth
 });
 
 it('an engine keeps the reasoning of a conversation that it has seen from the start', async () => {
-  const world = await worldWith({ mode: 'compact' });
+  const world = await gatewayWorld({ mode: 'compact' });
   const played = await play(world, (_, body) => world.send('/v1/messages', { body }));
   expect(played.refused).toEqual([]);
   expect(played.edited.slice(3)).toEqual(Array.from({ length: CALLS - 3 }, () => true));

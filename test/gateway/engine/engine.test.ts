@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngine } from '../../../src/gateway/engine/engine.js';
@@ -7,6 +6,7 @@ import type { Engine, EngineAnswer, EngineCall } from '../../../src/gateway/engi
 import { Session } from '../../../src/main/session.js';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import type { ApiTalk } from '../../support/api-talks.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 let engine: Engine;
 
@@ -222,7 +222,7 @@ describe('an engine', () => {
 
   it('gives a conversation the same id in all gateways with one store, wherever its cache marks are', async () => {
     const [first, ...rest] = talk(anthropic!, 2);
-    const store = mkdtempSync(join(tmpdir(), 'ctxfold-states-'));
+    const store = temporaryFolder();
     const ids: (string | undefined)[] = [];
     for (const messages of [[mark(first!)], [first!, ...rest]]) {
       const one = await createEngine({ maxConversations: 8, store });
@@ -236,7 +236,7 @@ describe('an engine', () => {
   });
 
   it('reports once that states cannot be saved, without content', async () => {
-    const store = join(mkdtempSync(join(tmpdir(), 'ctxfold-states-')), 'file');
+    const store = join(temporaryFolder(), 'file');
     writeFileSync(store, 'no directory');
     const one = await createEngine({ maxConversations: 8, store });
     const failures: unknown[] = [];

@@ -1,8 +1,7 @@
 // Request bodies with a content coding: decoded if Node can, and sent in the same coding.
 
 import * as zlib from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { GatewayMode } from '../../../src/gateway/server/options.js';
+import { describe, expect, it } from 'vitest';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import { gatewayWorld } from '../../support/gateway-world.js';
 import type { GatewayWorld } from '../../support/gateway-world.js';
@@ -25,12 +24,6 @@ const CODINGS: readonly (readonly [name: string, write: Code, read: Code])[] = [
     : []),
 ];
 
-async function worldWith(mode: GatewayMode, maxBodyBytes?: number): Promise<GatewayWorld> {
-  const world = await gatewayWorld({ mode, maxBodyBytes });
-  onTestFinished(world.close);
-  return world;
-}
-
 /** Sends a body in a coding; returns the body that the upstream received. */
 async function passedOn(world: GatewayWorld, body: Uint8Array, coding: string): Promise<Buffer> {
   const headers = { 'content-encoding': coding };
@@ -52,11 +45,11 @@ async function stateOf(
 
 describe.each(CODINGS)('a body in the coding %s', (name, write, read) => {
   it('is compacted as without it, and sent in the same coding', async () => {
-    const plain = await worldWith('compact');
+    const plain = await gatewayWorld({ mode: 'compact' });
     await plain.send(anthropic!.path, { body: BODY });
     const expected = plain.received[0]!.body;
     expect(expected.length).toBeLessThan(BODY.length * 0.7);
-    const world = await worldWith('compact');
+    const world = await gatewayWorld({ mode: 'compact' });
     const got = read(await passedOn(world, write(BODY), name));
     expect(got.equals(expected)).toBe(true);
     expect((await stateOf(world)).conversations).toMatchObject([{ bytes: BODY.length }]);
@@ -65,7 +58,7 @@ describe.each(CODINGS)('a body in the coding %s', (name, write, read) => {
   it.each(['observe', 'compact'] as const)(
     'is sent as the same bytes if nothing is edited, in mode %s',
     async (mode) => {
-      const world = await worldWith(mode);
+      const world = await gatewayWorld({ mode });
       const body = write(mode === 'observe' ? BODY : Buffer.from(bodyOf(anthropic!, [])));
       expect((await passedOn(world, body, name)).equals(body)).toBe(true);
       if (mode === 'observe')
@@ -76,7 +69,7 @@ describe.each(CODINGS)('a body in the coding %s', (name, write, read) => {
   );
 
   it('is sent unchanged if it cannot be decoded, or is too large decoded', async () => {
-    const world = await worldWith('compact', BODY.length - 1);
+    const world = await gatewayWorld({ mode: 'compact', maxBodyBytes: BODY.length - 1 });
     const cut = write(BODY.subarray(0, 10_000)).subarray(0, -3);
     const bomb = write(Buffer.alloc(1_000_000));
     for (const body of [BODY.subarray(0, 100), cut, write(BODY), bomb])
@@ -104,7 +97,6 @@ it.each([
     error: () => undefined,
   };
   const world = await gatewayWorld({ mode: 'compact', logger });
-  onTestFinished(world.close);
   const body = zlib.gzipSync(zlib.gzipSync(BODY));
   for (let turn = 0; turn < 2; turn += 1)
     expect((await passedOn(world, body, name)).equals(body)).toBe(true);

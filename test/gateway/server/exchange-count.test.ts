@@ -1,6 +1,6 @@
 // Requests for the number of tokens of messages, by which agents decide whether there is room; and side calls.
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import type { ApiTalk } from '../../support/api-talks.js';
 import { gatewayWorld } from '../../support/gateway-world.js';
@@ -18,8 +18,6 @@ let world: GatewayWorld;
 beforeEach(async () => {
   world = await gatewayWorld({ mode: 'compact', dry: ['dry'] });
 });
-
-afterEach(() => world.close());
 
 interface Body {
   readonly [list: string]: object[];
@@ -87,7 +85,6 @@ describe.each(COUNTED)('a count of tokens, for $name', (api) => {
   });
 
   it('is sent on unchanged and unread in mode observe', async () => {
-    await world.close();
     world = await gatewayWorld({ mode: 'observe' });
     await play();
     const [given, left] = await counted(api, [...messages, ...more]);
@@ -98,7 +95,6 @@ describe.each(COUNTED)('a count of tokens, for $name', (api) => {
 it.each(COUNTED)(
   'a count of tokens has the messages of the request, also if most were removed, for $name',
   async (api) => {
-    await world.close();
     world = await gatewayWorld({ mode: 'compact', contextLimit: 6_000 });
     const text = (step: number): string =>
       Array.from({ length: 80 }, (_, at) => `line ${at} of ${step}`).join('\n');

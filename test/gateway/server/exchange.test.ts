@@ -8,7 +8,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngine } from '../../../src/gateway/engine/engine.js';
 import type { Engine, EngineAnswer } from '../../../src/gateway/engine/protocol.js';
 import { BodyCopy } from '../../../src/gateway/server/body-copy.js';
@@ -18,24 +18,12 @@ import type { GatewayMode } from '../../../src/gateway/server/options.js';
 import { Session } from '../../../src/main/session.js';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import { gatewayWorld, listening, sendTo } from '../../support/gateway-world.js';
-import type { GatewayWorld, ReceivedRequest } from '../../support/gateway-world.js';
+import type { ReceivedRequest } from '../../support/gateway-world.js';
 import { PLAYS_ALL } from '../../support/scale.js';
 
 const LARGE_MB = PLAYS_ALL ? 100 : 20;
 const [anthropic] = API_TALKS;
 const BODY = bodyOf(anthropic!, talk(anthropic!, 4));
-let closing: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.reverse()) await close();
-  closing = [];
-});
-
-async function worldWith(options: Parameters<typeof gatewayWorld>[0] = {}): Promise<GatewayWorld> {
-  const world = await gatewayWorld(options);
-  closing.push(world.close);
-  return world;
-}
 
 /** A gateway with the given engine. */
 async function gatewayWith(
@@ -60,7 +48,7 @@ async function gatewayWith(
     upstreams: { anthropic: upstreamUrl },
   });
   const gateway = await serve(options, { ...engineOf(engine), ...parts });
-  closing.push(async () => {
+  onTestFinished(async () => {
     await gateway.close();
     upstream.closeAllConnections();
     upstream.close();
@@ -144,8 +132,8 @@ it('the engine only learns from usage of the messages that it would send', async
 
 it('an observed body is not copied before it is answered', async () => {
   const added = vi.spyOn(BodyCopy.prototype, 'add');
-  closing.push(async () => added.mockRestore());
-  const world = await worldWith({ mode: 'observe' });
+  onTestFinished(() => added.mockRestore());
+  const world = await gatewayWorld({ mode: 'observe' });
   const counts: number[] = [];
   world.answer = (_, response) => {
     counts.push(added.mock.calls.length);
@@ -158,7 +146,7 @@ it('an observed body is not copied before it is answered', async () => {
 
 describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   it('the first byte of an answer is passed on before the second arrives', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     let finish = (): void => undefined;
     world.answer = (_, response) => {
       response.write('first');
@@ -174,7 +162,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   });
 
   it('an aborted answer is aborted for the client', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     world.answer = (_, response) => {
       response.write('first', () => response.destroy());
     };
@@ -184,7 +172,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   });
 
   it('an answer may have as many headers as a request', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     const large = 'a'.repeat(60_000);
     world.answer = (_, response) => response.writeHead(200, { 'x-large': large }).end();
     const asked = request(`${world.gateway.url}/v1/messages`, {
@@ -197,17 +185,17 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   });
 
   it('an answer that switches to an unrequested protocol is an error', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     world.answer = (_, response) =>
       response.socket?.end('HTTP/1.1 101 Odd\r\nConnection: Upgrade\r\nUpgrade: odd\r\n\r\n');
     expect((await world.send('/v1/messages', { body: BODY })).status).toBe(502);
   });
 
   it('a request without a body is sent without one', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     const { host, hostname, port } = new URL(world.gateway.url);
     const client = connect(Number(port), hostname);
-    closing.push(async () => client.destroy());
+    onTestFinished(() => void client.destroy());
     client.write(`POST /v1/responses/resp_1/cancel HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
     await once(client, 'data');
     expect(world.received[0]!.headers).not.toHaveProperty('transfer-encoding');
@@ -228,10 +216,10 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
         });
       });
       const anthropicUrl = await listening(upstream);
-      const world = await worldWith({ mode, upstreams: { anthropic: anthropicUrl } });
+      const world = await gatewayWorld({ mode, upstreams: { anthropic: anthropicUrl } });
       const { host, hostname, port } = new URL(world.gateway.url);
       const client = connect(Number(port), hostname);
-      closing.push(async () => {
+      onTestFinished(async () => {
         client.destroy();
         upstream.close();
       });
@@ -246,7 +234,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   );
 
   it('a client that does not read applies backpressure to its upstream', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     const chunk = Buffer.alloc(1024 * 1024);
     let written = 0;
     world.answer = (_, response) => {
@@ -272,7 +260,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   });
 
   it('a compressed answer stays compressed, and its usage is read', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     const text = JSON.stringify({
       usage: { input_tokens: 11, cache_read_input_tokens: 22, output_tokens: 33 },
     });
@@ -300,7 +288,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
       onTestFinished(() => learned.mockRestore());
       // In mode observe, only the usage of requests that would be sent unchanged applies to the compacted request.
       const body = bodyOf(anthropic!, [anthropic!.user('go')]);
-      const world = await worldWith({ mode });
+      const world = await gatewayWorld({ mode });
       world.answer = (_, response) =>
         response.end(JSON.stringify({ content: [{ type }], usage: { input_tokens: 999 } }));
       const calls = async (): Promise<unknown> => {
@@ -318,7 +306,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   );
 
   it(`a body of ${LARGE_MB} MB passes`, async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     const digest = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
     const body = Buffer.alloc(LARGE_MB * 1024 * 1024, 'large ');
     for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
@@ -335,7 +323,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   ] as const)(
     "a limit in a provider's refusal is learned, written %s",
     async (_, status, type, written) => {
-      const world = await worldWith({ mode });
+      const world = await gatewayWorld({ mode });
       const message = 'prompt is too long: 210000 tokens > 150000 maximum';
       const refusal = written({ type: 'error', error: { type: 'invalid_request_error', message } });
       world.answer = (_asked, response) => {
@@ -355,7 +343,7 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   );
 
   it('a refusal without a body is shown with its status', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     world.answer = (_, response) => response.writeHead(400, { 'content-length': 0 }).end();
     await world.send('/v1/messages', { body: BODY });
     const status = async (): Promise<unknown> => {
@@ -377,7 +365,7 @@ describe('a request for an upgrade', () => {
   };
 
   it('is answered with 426 where clients fall back to HTTP', async () => {
-    const world = await worldWith();
+    const world = await gatewayWorld();
     const { status } = await sendTo(world.gateway.url, '/v1/responses', { method: 'GET', headers });
     expect(status).toBe(426);
     expect(world.received).toEqual([]);
@@ -392,8 +380,8 @@ describe('a request for an upgrade', () => {
       socket.pipe(new PassThrough()).pipe(socket);
     });
     const upstreamUrl = await listening(upstream);
-    const world = await worldWith({ upstreams: { openai: upstreamUrl } });
-    closing.push(async () => upstream.close());
+    const world = await gatewayWorld({ upstreams: { openai: upstreamUrl } });
+    onTestFinished(() => void upstream.close());
     const asked = request(`${world.gateway.url}/v1/realtime?model=m`, { headers, agent: false });
     asked.end();
     const [answer, socket] = (await once(asked, 'upgrade')) as [
@@ -414,8 +402,8 @@ describe('a request for an upgrade', () => {
       socket.once('data', () => socket.write(refusal, 'latin1', () => socket.destroy()));
     });
     const upstreamUrl = await listening(upstream);
-    const world = await worldWith({ upstreams: { openai: upstreamUrl } });
-    closing.push(async () => upstream.close());
+    const world = await gatewayWorld({ upstreams: { openai: upstreamUrl } });
+    onTestFinished(() => void upstream.close());
     const { host, hostname, port } = new URL(world.gateway.url);
     const client = connect(Number(port), hostname);
     const offer = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
@@ -426,7 +414,7 @@ describe('a request for an upgrade', () => {
 
   it('is declined for another protocol: the request is answered in HTTP', async () => {
     for (const mode of ['observe', 'compact'] as const) {
-      const world = await worldWith({ mode });
+      const world = await gatewayWorld({ mode });
       const { port } = new URL(world.gateway.url);
       const head = `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAE\r\nContent-Length: ${BODY.length}\r\n\r\n`;
       const socket = connect(Number(port), '127.0.0.1');
@@ -448,7 +436,7 @@ describe('a request for an upgrade', () => {
   });
 
   it('is refused to pages of other sites', async () => {
-    const world = await worldWith();
+    const world = await gatewayWorld();
     const foreign = { ...headers, origin: 'https://evil.example' };
     const { status } = await sendTo(world.gateway.url, '/v1/realtime', {
       method: 'GET',
@@ -468,8 +456,8 @@ describe('a connection to an upstream', () => {
       socket.once('close', () => (open -= 1));
     });
     const upstreamUrl = await listening(upstream);
-    closing.push(async () => upstream.close());
-    const world = await worldWith({ upstreams: { openai: upstreamUrl } });
+    onTestFinished(() => void upstream.close());
+    const world = await gatewayWorld({ upstreams: { openai: upstreamUrl } });
     for (let at = 0; at < 2; at += 1) await world.send('/v1/models', { method: 'GET' });
     expect(open).toBe(1);
     await expect.poll(() => open).toBe(0);
@@ -477,7 +465,7 @@ describe('a connection to an upstream', () => {
 
   it('is replaced once by a new one if it was kept alive and is reset', async () => {
     const waiting: (() => unknown)[] = [];
-    const world = await worldWith({ mode: 'compact' });
+    const world = await gatewayWorld({ mode: 'compact' });
     world.answer = (_, response) => waiting.push(() => response.end('fine'));
     const asked = Array.from({ length: 6 }, () => world.send('/v1/messages', { body: BODY }));
     await expect.poll(() => waiting.length).toBe(6);

@@ -1,7 +1,7 @@
 // Refused requests that the gateway can correct and send again, and others: what client and upstream see.
 
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Session } from '../../../src/main/session.js';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import { gatewayWorld } from '../../support/gateway-world.js';
@@ -18,11 +18,6 @@ const REFUSAL = {
   },
 };
 
-const worlds: GatewayWorld[] = [];
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.close();
-});
-
 /** Sends a long request to an upstream that first answers it with a refusal, and any other with `fine`. */
 async function sendRefused(
   refusal: string | Buffer,
@@ -30,7 +25,6 @@ async function sendRefused(
   mode: 'observe' | 'compact' = 'compact',
 ): Promise<{ world: GatewayWorld; received: Received }> {
   const world = await gatewayWorld({ mode });
-  worlds.push(world);
   world.answer = (_, response) => {
     if (world.received.length > 1) return void response.end('fine');
     response.writeHead(400, 'Bad Request', { 'x-request-id': 'one', ...headers });
@@ -64,7 +58,6 @@ it.each(coded)(
 it('a request refused for reasoning with another prefix is sent again without reasoning', async () => {
   const message = 'Invalid `signature`. The block is bound to a different conversation.';
   const world = await gatewayWorld({ mode: 'compact' });
-  worlds.push(world);
   const thinking = { type: 'thinking', thinking: 'hm', signature: 's' };
   const content = [thinking, { type: 'text', text: 'What?' }];
   const asked = anthropic!.user('make it work');
@@ -85,7 +78,6 @@ it('the usage of the repeated request is learned', async () => {
   const learned = vi.spyOn(Session.prototype, 'reportUsage');
   onTestFinished(() => learned.mockRestore());
   const world = await gatewayWorld({ mode: 'compact' });
-  worlds.push(world);
   world.answer = (_, response) => {
     const isRefused = world.received.length === 1;
     response.writeHead(isRefused ? 400 : 200, { 'content-type': 'application/json' });
@@ -125,7 +117,6 @@ it('a refusal reaches the client in mode observe', async () => {
 
 it('an aborted refusal is aborted for the client', async () => {
   const world = await gatewayWorld({ mode: 'compact' });
-  worlds.push(world);
   world.answer = (_, response) => {
     response.writeHead(400, { 'content-length': 100 });
     response.write('half', () => response.destroy());
@@ -137,7 +128,6 @@ it('an aborted refusal is aborted for the client', async () => {
 
 it('the beginning of a refusal that does not end reaches the client', async () => {
   const world = await gatewayWorld({ mode: 'compact' });
-  worlds.push(world);
   let finish = (): void => undefined;
   world.answer = (_, response) => {
     response.writeHead(400);
@@ -158,7 +148,6 @@ it('the beginning of a refusal that does not end reaches the client', async () =
 
 it('a prompt that was refused after its answer began is shorter in the next request', async () => {
   const world = await gatewayWorld({ mode: 'compact' });
-  worlds.push(world);
   const responses = API_TALKS.find(({ name }) => name === 'responses')!;
   const body = bodyOf(responses, talk(responses, 60));
   const error = { code: 'context_length_exceeded', message: 'Your input is too long.' };

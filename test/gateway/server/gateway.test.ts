@@ -17,12 +17,6 @@ import type { GatewayWorld } from '../../support/gateway-world.js';
 
 const BODY = bodyOf(API_TALKS[0]!, talk(API_TALKS[0]!, 4));
 
-async function worldWith(options: Parameters<typeof gatewayWorld>[0] = {}): Promise<GatewayWorld> {
-  const world = await gatewayWorld(options);
-  onTestFinished(world.close);
-  return world;
-}
-
 /** An upstream with the given request handler, and a gateway in front of it. */
 async function upstreamOf(
   listener: RequestListener,
@@ -34,7 +28,7 @@ async function upstreamOf(
     upstream.closeAllConnections();
     upstream.close();
   });
-  return worldWith({ mode, upstreams: { anthropic: url, openai: url } });
+  return gatewayWorld({ mode, upstreams: { anthropic: url, openai: url } });
 }
 
 /** The head of a request with a body of `length` bytes. */
@@ -64,7 +58,7 @@ const ignore = (): void => undefined;
 
 describe.each(['observe', 'compact'] as const)('a gateway in mode %s', (mode) => {
   it('answers a client that closes its half of the connection after the request', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     expect(await said(world, WHOLE)).toMatch(/HTTP\/1\.1 200 OK\r\n[^]*\{\}$/);
     const old = WHOLE.replace('HTTP/1.1', 'HTTP/1.0');
     expect(await said(world, old)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\{\}$/);
@@ -73,7 +67,7 @@ describe.each(['observe', 'compact'] as const)('a gateway in mode %s', (mode) =>
   });
 
   it('aborts the request of a client that disconnects before the answer', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     const gone: string[] = [];
     const isAsked = new Promise<void>((resolve) => {
       world.answer = (_, response) => {
@@ -89,7 +83,7 @@ describe.each(['observe', 'compact'] as const)('a gateway in mode %s', (mode) =>
   });
 
   it('passes on a body with a transfer coding, and its name', async () => {
-    const world = await worldWith({ mode });
+    const world = await gatewayWorld({ mode });
     const body = gzipSync(BODY).toString('latin1');
     const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
     const coded = 'Transfer-Encoding: gzip, chunked';
@@ -103,7 +97,7 @@ describe.each(['observe', 'compact'] as const)('a gateway in mode %s', (mode) =>
 
 describe('a request in the form for a proxy', () => {
   it('is answered if it names the gateway, with or without token', async () => {
-    const world = await worldWith();
+    const world = await gatewayWorld();
     const { origin, port } = new URL(world.gateway.url);
     for (const path of ['/v1/messages', '/token/none/v1/messages', `?${port}`]) {
       await said(world, headOf(origin + path, 2, CLOSE) + '{}');
@@ -112,7 +106,7 @@ describe('a request in the form for a proxy', () => {
   });
 
   it('is refused with the reason if it names another host', async () => {
-    const world = await worldWith();
+    const world = await gatewayWorld();
     const { port } = new URL(world.gateway.url);
     const others = ['127.0.0.1', '127.0.0.1:1', 'a.invalid', `a.invalid:${port}`, `:@:${port}`];
     for (const other of others) {
@@ -127,11 +121,11 @@ describe('a request in the form for a proxy', () => {
 
 it('a gateway answers health checks with a page', async () => {
   const request = 'HEAD /ctxfold HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n';
-  expect(await said(await worldWith(), request)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n$/);
+  expect(await said(await gatewayWorld(), request)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n$/);
 });
 
 it('a gateway redirects to its page from the address with a trailing slash', async () => {
-  const { gateway } = await worldWith();
+  const { gateway } = await gatewayWorld();
   const { status, url } = await fetch(`${gateway.url}/ctxfold/`);
   expect([status, url]).toEqual([200, `${gateway.url}/ctxfold`]);
 });
@@ -280,7 +274,7 @@ describe('an upstream', () => {
 it('a gateway keeps the order of answers to pipelined requests, however many', async () => {
   const warned = vi.spyOn(process, 'emitWarning');
   onTestFinished(() => warned.mockRestore());
-  const world = await worldWith({ mode: 'compact' });
+  const world = await gatewayWorld({ mode: 'compact' });
   const slow = new Promise<void>((resolve) => {
     world.answer = ({ url }, response) => {
       if (url === '/v1/models') {
@@ -299,7 +293,7 @@ it('a gateway keeps the order of answers to pipelined requests, however many', a
 it.each(['h2c', 'websocket'])(
   'a gateway answers an offer of %s after the requests before it',
   async (offer) => {
-    const world = await worldWith({ mode: 'compact' });
+    const world = await gatewayWorld({ mode: 'compact' });
     world.answer = ({ url }, response) => {
       setTimeout(() => response.end(url), url === '/v1/models' ? 0 : 50);
     };
@@ -316,7 +310,7 @@ it.each(['h2c', 'websocket'])(
 );
 
 it('a gateway closes after its open answers, and waits neither for its page nor for idle connections', async () => {
-  const world = await worldWith();
+  const world = await gatewayWorld();
   let finish = (): unknown => undefined;
   world.answer = (_, response) => {
     response.write('first');
@@ -343,7 +337,7 @@ it('a gateway closes after its open answers, and waits neither for its page nor 
 });
 
 it('a gateway aborts open answers after the given time', async () => {
-  const world = await worldWith();
+  const world = await gatewayWorld();
   world.answer = (_, response) => response.write('first');
   const sent = request(`${world.gateway.url}/v1/messages`, { method: 'POST' });
   sent.end();

@@ -119,6 +119,16 @@ describe('CodexReader', () => {
     ]);
   });
 
+  it('tells searches without an id apart, also within one document', async () => {
+    const search = { type: 'web_search_call', action: { query: 'q' } };
+    const { entries, warnings } = await readJson(
+      [said('user', 'go').payload, search, search],
+      'codex',
+    );
+    expect(warnings).toEqual([]);
+    expect(entries.slice(1).map(({ blocks }) => blocks.length)).toEqual([2, 2]);
+  });
+
   it('records time, model, usage, instructions and the working directory', async () => {
     const usage = { output_tokens: 4 };
     const { entries, workspaceRoot, format } = await readLines([

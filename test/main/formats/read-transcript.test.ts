@@ -1,22 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { CtxfoldError } from '../../../src/shared/errors.js';
 import { humanText } from '../../../src/shared/content.js';
 import { agentPreset } from '../../../src/main/formats/presets.js';
 import { readTranscript, streamTranscript } from '../../../src/main/formats/read-transcript.js';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../src/main/formats/transcript.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { asyncChunks, bare, readChunks, readJson, readLines } from './reading.js';
 
 const USER = { type: 'user', uuid: 'u', message: { role: 'user', content: 'go' } };
 const LINE = `${JSON.stringify(USER)}\n`;
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'ctxfold-formats-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder(afterAll);
 
 async function file(name: string, content: string | Uint8Array): Promise<string> {
   const full = path.join(folder, name);
@@ -156,6 +152,82 @@ describe('readTranscript', () => {
     ],
   ])('does not take a session of %s for one of another agent', async (_, text) => {
     expect(await failure(readChunks([text]))).toMatchObject({ code: 'UNKNOWN_FORMAT' });
+  });
+
+  const say = { role: 'user', content: 'go' };
+  const called = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const results = [{ type: 'tool_result', tool_use_id: 'a', content: 'A' }];
+
+  it.each([
+    [
+      'openai-chat',
+      [
+        say,
+        { role: 'assistant', tool_calls: [called] },
+        { role: 'tool', tool_call_id: 'a', content: 'A' },
+      ],
+    ],
+    [
+      'cline',
+      [
+        say,
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] },
+        { role: 'user', content: results },
+      ],
+    ],
+    [
+      'gemini-cli',
+      [
+        { role: 'user', parts: [{ text: 'go' }] },
+        { role: 'model', parts: [{ functionCall: { id: 'a', name: 'f', args: {} } }] },
+        { role: 'user', parts: [{ functionResponse: { id: 'a', response: { output: 'A' } } }] },
+      ],
+    ],
+    [
+      'codex',
+      [
+        say,
+        { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'a', output: 'A' },
+      ],
+    ],
+  ] as const)('reads messages of %s one per line, as a list of them', async (format, messages) => {
+    const lines = await readLines(messages);
+    expect(lines).toEqual(await readJson(messages, format));
+    expect(lines).toMatchObject({ format, warnings: [] });
+    expect(lines.entries.map(({ speaker }) => speaker)).toEqual(['human', 'ai', 'tool']);
+    expect(await readLines(messages, format)).toEqual(lines);
+    const text = messages.map((message) => JSON.stringify(message)).join('\r\n');
+    expect(await readChunks([`\uFEFF${text}`])).toEqual(lines);
+  });
+
+  it('reads a single message, and names the line of a damaged one', async () => {
+    expect(await readLines([say])).toMatchObject({ entries: [humanText('go')], warnings: [] });
+    const { entries, warnings } = await readChunks([`${JSON.stringify(say)}\n{"role":"us`]);
+    expect(bare(entries)).toEqual([humanText('go')]);
+    expect(warnings).toMatchObject([{ line: 2 }]);
+  });
+
+  it.each([
+    ['a list of users', [1, 2].map((id) => ({ id, name: 'somebody', role: 'user' }))],
+    [
+      'messages of the AI SDK',
+      [say, { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'a' }] }],
+    ],
+    ['many conversations', [{ messages: [say] }, { messages: [say] }]],
+  ])('does not take %s for the messages of a session', async (_, records) => {
+    expect(await failure(readLines(records))).toMatchObject({ code: 'UNKNOWN_FORMAT' });
+  });
+
+  it('takes no document for JSON Lines, however it is broken into lines', async () => {
+    const lines = [say, say].map((message) => JSON.stringify(message));
+    for (const text of [`[\n${lines.join(',\n')}\n]`, `[${lines.join(',\n')}]`]) {
+      const { entries, warnings } = await readChunks([text]);
+      expect({ entries: bare(entries), warnings }).toEqual({
+        entries: [humanText('go'), humanText('go')],
+        warnings: [],
+      });
+    }
   });
 
   it('rejects with the reason of an abort', async () => {

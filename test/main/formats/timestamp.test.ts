@@ -11,4 +11,8 @@ describe('asTimestamp', () => {
       undefined,
     ]);
   });
+
+  it('leaves out what no date can hold', () => {
+    expect([8.64e15, 1.7e18, -1e300].map(asTimestamp)).toEqual([8.64e15, undefined, undefined]);
+  });
 });

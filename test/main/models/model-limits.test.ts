@@ -113,6 +113,22 @@ describe('refusedLength', () => {
       1_050_000,
     ],
     [
+      'Unable to submit request because the input token count is 1050000 but model only supports up to 1048576. Reduce the input token count and try again.',
+      1_048_576,
+      1_050_000,
+    ],
+    ["Input length (265330) exceeds model's maximum context length (262144).", 262_144, 265_330],
+    [
+      "The input (210000 tokens) is longer than the model's context length (202752 tokens).",
+      202_752,
+      210_000,
+    ],
+    [
+      'Input length 140000 exceeds the maximum allowed input length of 131040 tokens.',
+      131_040,
+      140_000,
+    ],
+    [
       'Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length',
       32_768,
       65_673,
@@ -142,6 +158,12 @@ describe('refusedLength', () => {
     ['Your input exceeds the context window of this model. Please adjust your input', true],
     ['Input is too long for requested model.', true],
     ['{"error":{"code":"context_length_exceeded","message":"no"}}', true],
+    ['Number of input tokens exceeds maximum length. Please update the input to try again.', true],
+    ['litellm.ContextWindowExceededError: Context Window exceeded for given call.', true],
+    ['invalid params, context window exceeds limit (2013)', true],
+    ['prompt too long; exceeded max context length by 4 tokens', true],
+    ['tokens to keep from the initial prompt is greater than the context length', true],
+    ['Too many tokens, please wait before trying again.', false],
     ['maximum context length is 3 tokens', false],
     ['overloaded', false],
   ])('recognizes without a number whether %j is a refusal for length: %s', (said, isOne) => {

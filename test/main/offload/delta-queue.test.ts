@@ -253,8 +253,8 @@ describe('DeltaQueue', () => {
     for (const packFrom of [1, Infinity]) {
       const resident = new ResidentHistory({ agent, countsTokens: false }, undefined);
       const parcel = new DeltaQueue(state, history.length).take(packFrom);
-      const { base } = resident.receive(structuredClone(parcel!.delta));
-      const { texts } = resident.plan(base, pass);
+      const value = resident.receive({ ...structuredClone(parcel!.delta), pass });
+      const { texts } = value.pass!;
       expect(texts).toEqual(planWithTexts(history, pass).texts);
       expect(texts?.[0]).toContain('unchanged from the result of 1');
     }

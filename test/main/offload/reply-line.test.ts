@@ -50,4 +50,42 @@ describe('readDeltaReply', () => {
       expect.objectContaining({ code: 'WORKER_INVALID_RESULT' }),
     );
   });
+
+  const ASKING = { ...DELTA, compression: { preserveThreshold: 0.2, targetTokens: 100 } };
+  const COMPRESSION = {
+    length: 4,
+    drops: Int32Array.of(0, 1),
+    summarized: Int32Array.of(2, 0, 3, 1),
+    lines: ['one', 'other'],
+    tokensAfter: Int32Array.of(2, 7, 3, 8),
+  };
+
+  it('returns the plan of a compression, or null', () => {
+    for (const compression of [COMPRESSION, null]) {
+      const { value } = readDeltaReply(ASKING, true, answer({ compression }));
+      expect(value.compression).toEqual(compression);
+    }
+  });
+
+  it('refuses a compression that was not asked for', () => {
+    const reply = answer({ compression: COMPRESSION });
+    expect(() => readDeltaReply(DELTA, true, reply)).toThrow('a compression missing or unasked');
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['no record', 4],
+    ['no length', { ...COMPRESSION, length: undefined }],
+    ['a drop beyond the history', { ...COMPRESSION, drops: Int32Array.of(4) }],
+    ['half a result', { ...COMPRESSION, summarized: Int32Array.of(2), lines: [] }],
+    ['a result of no entry', { ...COMPRESSION, summarized: Int32Array.of(-1, 0, 3, 1) }],
+    ['tokens of no entry', { ...COMPRESSION, tokensAfter: Int32Array.of(9, 7) }],
+    ['no lines', { ...COMPRESSION, lines: undefined }],
+    ['too few lines', { ...COMPRESSION, lines: ['one'] }],
+    ['a line that is not a text', { ...COMPRESSION, lines: ['one', 2] }],
+  ])('refuses a compression with %s', (_, compression) => {
+    expect(() => readDeltaReply(ASKING, true, answer({ compression }))).toThrow(
+      expect.objectContaining({ code: 'WORKER_INVALID_RESULT' }),
+    );
+  });
 });

@@ -2,7 +2,7 @@
 
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { readCompressionReply, readReply } from '../../../src/main/offload/reply.js';
+import { readReply } from '../../../src/main/offload/reply.js';
 import { humanText } from '../../../src/shared/content.js';
 import { DENSITY_RULES } from '../../../src/shared/density/rules/density-rules.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
@@ -95,36 +95,5 @@ describe('readReply', () => {
     const read = (): unknown => readReply(COUNT, { ok: false, error, runMs: 1 });
     expect(read).toThrow(expect.objectContaining({ message: 'no', code: 'TOKEN_COUNT_FAILED' }));
     expect(read).not.toThrow(WorkerPoolError);
-  });
-});
-
-describe('readCompressionReply', () => {
-  const GOOD = {
-    length: 4,
-    drops: Int32Array.of(0, 1),
-    summarized: Int32Array.of(2, 0, 3, 1),
-    lines: ['one', 'other'],
-    tokensAfter: Int32Array.of(2, 7, 3, 8),
-  };
-
-  test('returns a plan, or null', () => {
-    expect(readCompressionReply(ok(GOOD)).value).toEqual(GOOD);
-    expect(readCompressionReply(ok(null))).toEqual({ value: null, runMs: 1 });
-  });
-
-  test.each([
-    ['no duration', { ok: true, value: null }],
-    ['no length', ok({ ...GOOD, length: undefined })],
-    ['a drop beyond the history', ok({ ...GOOD, drops: Int32Array.of(4) })],
-    ['half a result', ok({ ...GOOD, summarized: Int32Array.of(2), lines: [] })],
-    ['a result of no entry', ok({ ...GOOD, summarized: Int32Array.of(-1, 0, 3, 1) })],
-    ['tokens of no entry', ok({ ...GOOD, tokensAfter: Int32Array.of(9, 7) })],
-    ['no lines', ok({ ...GOOD, lines: undefined })],
-    ['too few lines', ok({ ...GOOD, lines: ['one'] })],
-    ['a line that is not a text', ok({ ...GOOD, lines: ['one', 2] })],
-  ])('refuses a plan with %s', (_name, reply) => {
-    expect(() => readCompressionReply(reply)).toThrow(
-      expect.objectContaining({ code: 'WORKER_INVALID_RESULT' }),
-    );
   });
 });

@@ -39,18 +39,17 @@ describe('Residence', () => {
     });
   });
 
-  it('asks once for equal requests, and for one pass after the other', async () => {
+  it('answers each of several requests with a pass of its own settings', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       bench.history.addAll([humanText('hello')]);
       await drain(scheduler);
-      const alike = [asks(bench, OTHER), asks(bench, { ...OTHER }), asks(bench, OTHER)];
-      const different = asks(bench, { ...OTHER, fileDedupe: false });
+      const one = asks(bench, OTHER);
+      const other = asks(bench, { ...OTHER, fileDedupe: false });
       await drain(scheduler);
-      const [first, ...others] = await Promise.all(alike);
-      for (const other of others) expect(other).toBe(first);
-      expect((await different).tokensAfter).toBeDefined();
-      expect(bench.host.traffic).toMatchObject({ plans: 2, mostPlans: 1, complaints: [] });
+      for (const { tokensAfter } of await Promise.all([one, other]))
+        expect(tokensAfter).toBeDefined();
+      expect(bench.host.traffic).toMatchObject({ plans: 2, complaints: [] });
     });
   });
 

@@ -18,16 +18,12 @@ function unanswered(lastHeardAt: () => number) {
   return { connection, onStuck, onEnd };
 }
 
-const PASS = {
-  readWritePruning: true,
-  fileDedupe: true,
-  recencyPruning: false,
-  recencyRetention: 3,
-};
+const BASE = { revision: 0, length: 0 };
+const DELTA = { sequence: 1, before: BASE, after: BASE, steps: [] };
 
 test('stops a thread that answers no connection', async () => {
   const { connection, onStuck, onEnd } = unanswered(() => -Infinity);
-  const answer = codeOf(connection.plan({ revision: 0, length: 0 }, PASS));
+  const answer = codeOf(connection.receive(DELTA));
   expect(await answer).toBe('WORKER_TIMEOUT');
   expect(onStuck).toHaveBeenCalledOnce();
   expect(onEnd).toHaveBeenCalledOnce();
@@ -35,7 +31,7 @@ test('stops a thread that answers no connection', async () => {
 
 test('gives up its own connection alone if the thread answers others', async () => {
   const { connection, onStuck, onEnd } = unanswered(() => performance.now());
-  const answer = codeOf(connection.plan({ revision: 0, length: 0 }, PASS));
+  const answer = codeOf(connection.receive(DELTA));
   expect(await answer).toBe('WORKER_TIMEOUT');
   expect(onStuck).not.toHaveBeenCalled();
   expect(onEnd).toHaveBeenCalledOnce();

@@ -37,6 +37,18 @@ describe('Session.restore with a store', () => {
     expect((await other.restore(callId)).response).toEqual(ORIGINAL);
   });
 
+  it('returns the final result of a tool that has answered bit by bit', async () => {
+    const store = memoryStore();
+    const partial = { ...ORIGINAL!, result: 'so far', isComplete: false };
+    const at = HISTORY.findIndex(({ speaker }) => speaker === 'tool');
+    const history = HISTORY.toSpliced(at, 0, { speaker: 'tool', blocks: [partial] });
+    const session = await open(store, 'mine', history);
+    await session.ensureCompressionBeforeSend('request');
+    await session.close();
+    const other = await open(store, 'mine', []);
+    expect((await other.restore(partial.callId)).response).toEqual(ORIGINAL);
+  });
+
   // Otherwise it would read the result of a tool in another user's conversation.
   it.each([
     ['another conversation', 'mine', 'not mine'],

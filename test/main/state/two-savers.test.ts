@@ -192,4 +192,30 @@ describe('a session that continues what another process has saved', () => {
     expect(watched).not.toHaveBeenCalled();
     for (const process of processes) await process.close();
   });
+
+  it('sends what it has prepared, after it has lost every race', async () => {
+    const store = memoryStore();
+    const former = new Process(store, 'one');
+    await former.send(0);
+    await former.close();
+    let version = 100;
+    const racing: StateStore = {
+      ...store,
+      load: async (key) => {
+        const stored = await store.load(key);
+        return stored && { ...stored, version: (version += 1) };
+      },
+      save: () => Promise.resolve('conflict'),
+    };
+    await using compactor = createCompactor({
+      ...{ offload: 'inline', tokenizer: 'estimate', store: racing },
+    });
+    const history = [0, 1, 2, 3].flatMap(entriesOf);
+    const options = { edits: 'every-turn', history, sessionId: 'one' } as const;
+    const session = await compactor.createSession(options);
+    const { pruned, totalTokens } = await session.ensureCompressionBeforeSend('p1');
+    expect(pruned?.changes).not.toEqual([]);
+    expect(session.history.getTotalTokens()).toBe(totalTokens);
+    expect(session.history.length).toBeLessThan(history.length);
+  });
 });

@@ -5,7 +5,7 @@ import { readFile, stat } from 'node:fs/promises';
 
 import { describe, expect, it, vi } from 'vitest';
 
-import { limitSignal, withDeadline } from '../../../src/main/waiting/abortable.js';
+import { Deadline, limitSignal, withDeadline } from '../../../src/main/waiting/abortable.js';
 
 const late = (): Error => new Error('late');
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -116,5 +116,26 @@ describe('limitSignal', () => {
     const limited = limitSignal(1_000, AbortSignal.abort('enough'), late);
     limited.stop();
     expect(limited.signal.reason).toBe('enough');
+  });
+});
+
+describe('Deadline', () => {
+  it('gives a thread that was suspended with the process the time to answer', async () => {
+    let isExpired = false;
+    const deadline = new Deadline(100, () => {
+      isExpired = true;
+    });
+    standStill(200);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    deadline.cancel();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isExpired).toBe(false);
+  });
+
+  it('calls back once that time has passed as well', async () => {
+    await new Promise<void>((resolve) => {
+      void new Deadline(20, resolve);
+      standStill(100);
+    });
   });
 });

@@ -1,4 +1,4 @@
-// The compiled worker entry of the package, with faults injected by a chaos run's dial: in pool tasks, and in calls on
+// The compiled worker entry of the package, with faults injected by a chaos run's dial: in pool tasks, and in deltas on
 // session lines. Plain JavaScript, like all test workers.
 
 import { getEnvironmentData } from 'node:worker_threads';
@@ -74,6 +74,7 @@ const nonsenseIn = {
   blocks: [() => negative, () => []],
   base: [() => ({ revision: -1, length: 0 })],
   plan: [() => undefined, (plan) => ({ ...plan, drops: beyond })],
+  compression: [() => undefined, (compression) => ({ ...compression, drops: beyond })],
   pass: [() => undefined, (pass) => ({ ...pass, tokensAfter: beyond })],
   drops: [() => beyond],
   threadId: [() => 'one'],
@@ -100,52 +101,40 @@ const replies = {
   garbage,
 };
 
-/** A session's port, as far as Comlink needs one. */
+/** A session's port, as far as a resident history needs one. */
 class FaultyPort {
   #port;
-  /** By call in flight, the fault that spoils its reply. */
+  /** By the number of a delta, the fault that spoils its answer. */
   #spoiled = new Map();
 
   constructor(port) {
     this.#port = port;
   }
 
-  addEventListener(type, listener) {
-    this.#port.addEventListener(type, (event) => {
-      if (event.data?.type !== 'APPLY') return listener(event);
-      const { id, path, argumentList } = event.data;
-      const fault = faultAt(placeOf(path, argumentList));
-      if (fault === 'throw') return this.#throw(id, { isError: true, value: { message: 'no' } });
-      if (fault === 'throwNull') return this.#throw(id, { isError: false, value: null });
-      if (fault === 'never') return undefined;
+  on(type, listener) {
+    this.#port.on(type, (delta) => {
+      const fault = faultAt(placeOf(delta));
+      if (fault === 'throw') throw new Error('thrown by the worker');
+      if (fault === 'throwNull') throw null;
+      if (fault === 'never') return;
       deeds[fault]?.();
-      if (Object.hasOwn(replies, fault ?? '')) this.#spoiled.set(id, fault);
-      return listener(event);
+      if (Object.hasOwn(replies, fault ?? '')) this.#spoiled.set(delta.sequence, fault);
+      listener(delta);
     });
   }
 
-  removeEventListener() {}
-
-  start() {
-    this.#port.start();
-  }
-
-  /** Throws what the port throws, for example for a reply that cannot be cloned; Comlink then sends an error. */
-  postMessage(message, transfers) {
-    const fault = this.#spoiled.get(message.id);
-    this.#spoiled.delete(message.id);
-    if (fault === undefined) return this.#port.postMessage(message, transfers);
-    return this.#port.postMessage({ ...message, value: replies[fault](message.value) });
-  }
-
-  #throw(id, value) {
-    this.#port.postMessage({ id, type: 'HANDLER', name: 'throw', value });
+  postMessage(answer, transfers) {
+    const { sequence, reply } = answer;
+    const fault = this.#spoiled.get(sequence);
+    this.#spoiled.delete(sequence);
+    if (fault === undefined) this.#port.postMessage(answer, transfers);
+    else this.#port.postMessage({ sequence, reply: replies[fault](reply) });
   }
 }
 
-function placeOf([name], [argument]) {
-  if (name !== 'receive') return name;
-  const steps = argument.value?.steps ?? [];
+function placeOf({ steps, compression }) {
+  if (compression !== undefined) return 'compress';
+  if (steps.length === 0) return 'plan';
   const entries = steps.reduce((sum, { contents }) => sum + (contents?.length ?? 0), 0);
   return entries > MANY_ENTRIES ? 'moveIn' : 'receive';
 }
