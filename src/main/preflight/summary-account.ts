@@ -2,6 +2,7 @@
 // another process has requested.
 
 import type { HistoryService } from '../history-service.js';
+import type { Journal } from '../state/journal.js';
 import type { AskedSummary, SummaryCounts, SummaryMemory } from '../state/session-state.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from '../summarizer/summarizer.js';
 
@@ -11,6 +12,8 @@ const LOST_AFTER_MS = DEFAULT_SUMMARIZER_TIMEOUT_MS;
 /** Counts the summaries of one conversation. */
 export class SummaryAccount {
   readonly #history: Pick<HistoryService, 'journal'>;
+  /** Replaced when the history is cleared, which voids what was requested for it. */
+  readonly #journal: Journal;
   #landed: number;
   /** Does not include the summary in `#asked`. */
   #thrownAway: number;
@@ -22,6 +25,7 @@ export class SummaryAccount {
     { landed = 0, thrownAway = 0, asked }: Partial<SummaryMemory> = {},
   ) {
     this.#history = history;
+    this.#journal = history.journal;
     this.#landed = landed;
     this.#thrownAway = Math.max(0, asked === undefined ? thrownAway : thrownAway - 1);
     this.#asked = asked;
@@ -49,7 +53,8 @@ export class SummaryAccount {
   /** The summary that another process has requested, unless lost: an edit voids it, and after a timeout that process may have ended. */
   get askedElsewhere(): AskedSummary | undefined {
     const asked = this.#asked;
-    if (asked?.edits !== this.#history.journal.count) return undefined;
+    const { journal } = this.#history;
+    if (journal !== this.#journal || asked?.edits !== journal.count) return undefined;
     // `Math.abs`: a time in the future comes from a clock that was set back since, or from another host's clock.
     return Math.abs(Date.now() - asked.at) < LOST_AFTER_MS ? asked : undefined;
   }

@@ -208,6 +208,20 @@ describe.each([
     expect(fleet.summarizer.requests).toHaveLength(1);
   });
 
+  it('ask for a new history although another process has asked for the former one', async () => {
+    const fleet = new Fleet(sessionId);
+    fleet.addTurns(20);
+    const [one, other] = [await fleet.open(), await fleet.open()];
+    await one.send();
+    fleet.addTurns(1);
+    await other.send();
+    expect(fleet.summarizer.requests).toHaveLength(1);
+    other.session.history.clear();
+    fleet.addTurns(25);
+    await sendAnswered(fleet, other);
+    expect(fleet.summarizer.requests).toHaveLength(2);
+  });
+
   it('throw a summary away, and report it, when another process has rewritten what it summarizes', async () => {
     const fleet = new Fleet(sessionId);
     fleet.addTurns(20);
