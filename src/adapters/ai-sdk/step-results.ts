@@ -5,6 +5,7 @@
 
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { isArray } from '../../shared/misuse.js';
 import { isSameList } from '../format/same-value.js';
 import type { SdkMessage, SdkPart } from './sdk-message.js';
 
@@ -23,6 +24,7 @@ const GIVEN = new WeakMap<SdkMessage, SdkMessage>();
  */
 export function withSettledResults(messages: readonly SdkMessage[]): readonly SdkMessage[] {
   try {
+    if (!isArray(messages)) return messages;
     const settled: SdkMessage[] = [];
     let calling: SdkMessage | undefined;
     for (let at = 0; at < messages.length; at += 1) {

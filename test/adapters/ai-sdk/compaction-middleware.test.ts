@@ -103,6 +103,16 @@ describe('compactionMiddleware', () => {
     expect(await transformParams({ params, model: MODEL })).toBe(params);
   });
 
+  it('refuses a prompt that is no list, and does not take it for an empty one', async () => {
+    const { transformParams } = compactionMiddleware(openCompactor());
+    for (const prompt of [undefined, null, -0, 'x', {}]) {
+      const params = { prompt: prompt as never };
+      await expect(transformParams({ params, model: MODEL })).rejects.toThrow(
+        'Expected an array of messages',
+      );
+    }
+  });
+
   it('recognizes a prompt that was rebuilt', async () => {
     const names: string[] = [];
     const onSession = ({ sessionId }: Session): void => void names.push(sessionId);
