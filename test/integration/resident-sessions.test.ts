@@ -199,6 +199,27 @@ describe('sessions with resident histories', () => {
 });
 
 describe('Compactor.close', () => {
+  it('keeps the process alive until its threads have stopped', async () => {
+    const source = `
+      import { Worker } from 'node:worker_threads';
+      import { createCompactor, humanText } from 'ctxfold';
+      const { terminate } = Worker.prototype;
+      Worker.prototype.terminate = function () {
+        return new Promise((resolve) => setTimeout(() => resolve(terminate.call(this)), 100).unref());
+      };
+      const compactor = createCompactor({ offload: 'resident' });
+      const session = await compactor.createSession({ history: [humanText('hello')] });
+      await session.ensureCompressionBeforeSend('p1');
+      await compactor.close();
+      console.log('closed');`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', source],
+      { cwd: PACKAGE_ROOT, env: {}, timeout: 120_000, killSignal: 'SIGKILL' },
+    );
+    expect(stdout).toBe('closed\n');
+  });
+
   it.each([0, 2, 10])(
     'leaves nobody waiting whose line is busy (after %d turns)',
     async (turns) => {

@@ -368,8 +368,9 @@ export class WorkerPool {
     for (const job of this.#running) job.outcome.reject(closedError());
     const sets = this.#threads === undefined ? [] : [this.#threads];
     const stopped = Promise.allSettled([...sets, ...this.#retired].map((set) => set.destroy()));
-    // Stopping a thread takes milliseconds; if that ever fails, `close` still ends.
-    await settledWithin(STOP_TIMEOUT_MS, stopped);
+    // Stopping a thread takes milliseconds; if that ever fails, `close` still ends. Idle threads do not keep the process alive, and a
+    // module that awaits the closing at its top level must not end before it.
+    await settledWithin(STOP_TIMEOUT_MS, stopped, true);
   }
 }
 

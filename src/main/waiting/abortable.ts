@@ -107,12 +107,20 @@ export class Deferred<Value> {
   }
 }
 
-/** Resolves when the promise has settled or the time has passed. Does not keep the process alive. */
-export async function settledWithin(timeoutMs: number, promise: Promise<unknown>): Promise<void> {
+/**
+ * Resolves when the promise has settled or the time has passed.
+ *
+ * @param keepsAlive whether the process stays alive meanwhile @default false
+ */
+export async function settledWithin(
+  timeoutMs: number,
+  promise: Promise<unknown>,
+  keepsAlive: boolean = false,
+): Promise<void> {
   const ended = new AbortController();
   await Promise.race([
     promise.catch(() => undefined),
-    sleep(timeoutMs, undefined, { ref: false, signal: ended.signal }),
+    sleep(timeoutMs, undefined, { ref: keepsAlive, signal: ended.signal }),
   ]).finally(() => {
     ended.abort();
   });

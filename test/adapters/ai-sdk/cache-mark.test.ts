@@ -84,7 +84,8 @@ describe('markedCall at Bedrock', () => {
   ): unknown => {
     const prompt = [...PROMPT.slice(0, -1), { ...END, providerOptions }];
     const { prompt: sent } = markedCall(model, { prompt }, MESSAGES, 4) as { prompt: SdkMessage[] };
-    return (sent[2]?.content as readonly object[]).map((part) => Object(part).providerOptions);
+    const parts = sent[2]?.content as readonly { readonly providerOptions?: unknown }[];
+    return parts.map((part) => part.providerOptions);
   };
 
   it.each([{ bedrock: point }, { amazonBedrock: point }])('sets a cache point: %j', (given) => {

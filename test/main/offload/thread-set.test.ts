@@ -29,6 +29,6 @@ test('stops the threads that did start if the system refuses another one', async
 
   expect(start).toThrow('no more threads');
   expect(terminate).toHaveBeenCalledTimes(2);
-  await Promise.all(terminate.mock.results.map(({ value }) => value));
+  await Promise.all(terminate.mock.results.map(({ value }) => value as unknown));
   expect(unexpected).not.toHaveBeenCalled();
 });

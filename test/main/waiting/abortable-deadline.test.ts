@@ -133,9 +133,11 @@ describe('Deadline', () => {
   });
 
   it('calls back once that time has passed as well', async () => {
+    let deadline: Deadline | undefined;
     await new Promise<void>((resolve) => {
-      void new Deadline(20, resolve);
+      deadline = new Deadline(20, resolve);
       standStill(100);
     });
+    deadline?.cancel();
   });
 });
