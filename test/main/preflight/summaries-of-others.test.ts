@@ -146,13 +146,21 @@ describe.each([
   ['with an id', 'one'],
   ['found by its first entries', undefined],
 ])('processes that share a conversation %s', (_, sessionId) => {
-  it('land the summary of one process after others have served the conversation', async () => {
+  /** Two processes: one has asked for a summary, and the other has served a turn since. */
+  const afterAsking = async (): Promise<
+    Readonly<Record<'one' | 'other', Process> & { fleet: Fleet }>
+  > => {
     const fleet = new Fleet(sessionId);
     fleet.addTurns(20);
     const [one, other] = [await fleet.open(), await fleet.open()];
     await one.send();
     fleet.addTurns(1);
     await other.send();
+    return { fleet, one, other };
+  };
+
+  it('land the summary of one process after others have served the conversation', async () => {
+    const { fleet, one, other } = await afterAsking();
     fleet.addTurns(1);
     await one.send();
     expect(fleet.summarizer.requests).toHaveLength(1);
@@ -209,12 +217,7 @@ describe.each([
   });
 
   it('ask for a new history although another process has asked for the former one', async () => {
-    const fleet = new Fleet(sessionId);
-    fleet.addTurns(20);
-    const [one, other] = [await fleet.open(), await fleet.open()];
-    await one.send();
-    fleet.addTurns(1);
-    await other.send();
+    const { fleet, other } = await afterAsking();
     expect(fleet.summarizer.requests).toHaveLength(1);
     other.session.history.clear();
     fleet.addTurns(25);
