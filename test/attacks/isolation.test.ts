@@ -97,7 +97,9 @@ describe('conversations of many users over one compactor', () => {
       { numRuns: runs(8, 2) },
     );
     // Proof that all of it happened.
-    expect(Math.min(seen.recalled, seen.sent, seen.events, seen.logged)).toBeGreaterThan(20);
+    expect(Math.min(seen.recalled, seen.sent, seen.events, seen.logged)).toBeGreaterThan(
+      runs(100, 20),
+    );
   });
 });
 
