@@ -72,13 +72,25 @@ function usedBy(uses: readonly ToolUse[], parameters: unknown, readsCommands: bo
 }
 
 /**
- * An unknown tool that takes a path or file may show it, so its result is treated like that of a read. The same holds for a tool that
- * passes such arguments on to another tool, as wrappers of MCP tools do.
+ * An unknown tool that is given a command that reads or writes files does so, whatever its name is; other commands of unknown tools
+ * may be no shell's. One that takes a path or file may show it, so its result is treated like that of a read. The same holds for a
+ * tool that passes such arguments on to another tool, as wrappers of MCP tools do.
  */
 function unknownUse(parameters: unknown): CallUse {
   const values = asRecord(parameters);
-  const isRead = values === undefined || tellsOfFile(values) || passesOnFile(values);
-  return isRead ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
+  if (values === undefined) return { ...UNKNOWN, kind: CALL_KIND.read };
+  const isRead = tellsOfFile(values) || passesOnFile(values);
+  return commandGiven(values) ?? (isRead ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN);
+}
+
+function commandGiven(values: JsonRecord): CallUse | undefined {
+  return Object.keys(values)
+    .filter((key) => /command|cmd|^script|code|^input/i.test(key))
+    .map((key) => commandUse({ access: 'run', commandKeys: [key] }, values))
+    .find(
+      ({ kind, paths }) =>
+        paths.length > 0 && (kind === CALL_KIND.read || kind === CALL_KIND.write),
+    );
 }
 
 function tellsOfFile(values: JsonRecord): boolean {

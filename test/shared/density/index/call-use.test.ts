@@ -174,6 +174,35 @@ describe('callUse', () => {
     }
   });
 
+  it.each<[unknown, object]>([
+    [{ command: 'cat src/a.ts' }, { kind: CALL_KIND.read, paths: ['src/a.ts'] }],
+    [
+      { why: 'to see it', shellCmd: ['bash', '-lc', 'sed -n 3,9p a.ts'] },
+      { lines: { first: 3, last: 9 } },
+    ],
+    [{ input: 'run({ cmd: "cat src/a.ts" })' }, { kind: CALL_KIND.read, paths: ['src/a.ts'] }],
+    [
+      { input: '*** Begin Patch\n*** Update File: a.ts\n@@\n-a\n+b\n*** End Patch' },
+      { kind: CALL_KIND.write, paths: ['a.ts'] },
+    ],
+  ])(
+    'takes a command that reads or writes files for what it is, whatever the tool: %j',
+    (parameters, expected) => {
+      expect(callUse([], parameters, true)).toMatchObject(expected);
+      expect(callUse([], parameters, false)).toEqual(UNKNOWN);
+    },
+  );
+
+  it.each([
+    { command: 'turn on the lamp' },
+    { command: 'more' },
+    { command: 'npm test' },
+    { command: 'rg a src' },
+    { text: 'cat a.ts' },
+  ])('leaves open what an unknown tool does with %j', (parameters) => {
+    expect(callUse([], parameters, true)).toEqual(UNKNOWN);
+  });
+
   it.each([
     { head: 20 },
     { start_line_one_indexed: '1', explanation: 'why' },
