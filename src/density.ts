@@ -56,4 +56,4 @@ export type { ShrinkerName, ShrinkLevel } from './shared/shrink/shrinker.js';
 export type { WorkingSetFinding, WorkingSetReason } from './shared/density/rules/working-set.js';
 export { optimize } from './shared/density/plan/optimize.js';
 export type { ResultSize } from './shared/summarize/tool-summary.js';
-export { patchedPaths } from './shared/density/index/call-use.js';
+export { patchedPaths } from './shared/density/index/file-access.js';

@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { PRUNED_POINTER } from '../../src/density.js';
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../src/index.js';
 import type { Transcript } from '../../src/transcripts.js';
-import { fileAccess } from '../../src/shared/density/index/call-use.js';
+import { fileAccess } from '../../src/shared/density/index/file-access.js';
 
 /** A result whose payload is in the context. */
 export interface ResultInContext {

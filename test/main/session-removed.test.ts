@@ -14,7 +14,7 @@ import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
 import { isWorkNote } from '../../src/shared/work/work-note.js';
 import { openCompactor } from '../support/open-compactor.js';
 import { findInclusions } from '../../src/shared/density/index/file-inclusions.js';
-import { fileAccess } from '../../src/shared/density/index/call-use.js';
+import { fileAccess } from '../../src/shared/density/index/file-access.js';
 import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
 import { placeholderKind } from '../../src/shared/placeholder.js';
 import { findViolations } from '../../src/shared/validity.js';

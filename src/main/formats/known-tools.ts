@@ -1,7 +1,7 @@
 // A single catalog of all agents' tools, the default for sessions whose agent is not given. Agents use the same name for different
 // tools, so a use applies only to calls with its parameters.
 
-import { fileKeysOf, isFileUse } from '../../shared/density/index/call-use.js';
+import { fileKeysOf, isFileUse } from '../../shared/density/index/file-access.js';
 import { ANY_TOOL, runsCommands, searches } from '../../shared/tool-catalog.js';
 import {
   type FileUse,

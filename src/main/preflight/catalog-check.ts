@@ -2,7 +2,7 @@
 // treat such a tool as unknown, which is not decided here.
 
 import type { IContent } from '../../shared/content.js';
-import { contradicts, fileKeysOf, useOf } from '../../shared/density/index/call-use.js';
+import { contradicts, fileKeysOf, useOf } from '../../shared/density/index/file-access.js';
 import { usesOf } from '../../shared/tool-catalog.js';
 import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { Logger } from '../host/logger.js';

@@ -9,7 +9,7 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../shared/content.js';
-import { fileAccess } from '../../shared/density/index/call-use.js';
+import { fileAccess } from '../../shared/density/index/file-access.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { answeredCalls } from '../../shared/summarize/history-outline.js';
 import { placeholderKind } from '../../shared/placeholder.js';

@@ -3,9 +3,9 @@
 
 import { asArray, asRecord, tryParseJson } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
-import { assertString } from '../../misuse.js';
 import { saysWhere } from '../../tool-words.js';
 import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-use.js';
+import { accessBy, contradicts, fileKeysOf, useOf } from './file-access.js';
 import { MAX_LINE, rangeOf, readCommand, WHOLE_FILE } from './command-reading.js';
 import { CALL_ACCESS, CALL_KIND } from './history-columns.js';
 import type { LineRange } from './command-reading.js';
@@ -72,8 +72,8 @@ function usedBy(uses: readonly ToolUse[], parameters: unknown, readsCommands: bo
 }
 
 /**
- * An unknown tool that is given a command that reads or writes files does so, whatever its name is; other commands of unknown tools
- * may be no shell's. One that takes a path or file may show it, so its result is treated like that of a read. The same holds for a
+ * An unknown tool that is given a command that reads, writes or searches files does so, whatever its name is; other commands of
+ * unknown tools may be no shell's. One that takes a path or file may show it, so its result is treated like that of a read. The same holds for a
  * tool that passes such arguments on to another tool, as wrappers of MCP tools do.
  */
 function unknownUse(parameters: unknown): CallUse {
@@ -87,9 +87,10 @@ function commandGiven(values: JsonRecord): CallUse | undefined {
   return Object.keys(values)
     .filter((key) => /command|cmd|^script|code|^input/i.test(key))
     .map((key) => commandUse({ access: 'run', commandKeys: [key] }, values))
-    .find(
-      ({ kind, paths }) =>
-        paths.length > 0 && (kind === CALL_KIND.read || kind === CALL_KIND.write),
+    .find(({ kind, paths, command = '' }) =>
+      kind === CALL_KIND.search
+        ? runIn(command).includes(' ')
+        : kind !== CALL_KIND.command && paths.length > 0,
     );
 }
 
@@ -110,7 +111,15 @@ function passesOnFile(values: JsonRecord): boolean {
 }
 
 function namesFile(values: JsonRecord): boolean {
-  return Object.keys(values).some((key) => /path|file|uri/i.test(key));
+  return Object.entries(values).some(
+    ([key, value]) =>
+      /path|file|uri/i.test(key) ||
+      (typeof value === 'string' && isPath(value) && !/dir|cwd/i.test(key)),
+  );
+}
+
+function isPath(text: string): boolean {
+  return text.length <= MAX_PLACE && /^[^\s:]*[\\/][^\s:]*\.\w{1,8}$/.test(text);
 }
 
 /** Whether a list among the parameters starts with an object that names a file. */
@@ -278,123 +287,4 @@ function directoryOf(parameters: unknown): string | undefined {
     if (typeof value === 'string' && value !== '') return value;
   }
   return undefined;
-}
-
-/** The files that a call touches, spelled as in its parameters. */
-export interface FileAccess {
-  readonly access: FileUse['access'];
-  readonly extent: FileUse['extent'];
-  /** At least one; no empty strings. */
-  readonly paths: readonly string[];
-}
-
-/**
- * Tells which files a call touches; `undefined` if its parameters do not tell for certain: not an
- * object, no known key, a path that is empty or not a string, a glob pattern.
- */
-export function fileAccess(uses: readonly ToolUse[], parameters: unknown): FileAccess | undefined {
-  const use = useOf(uses, parameters);
-  return use !== undefined && isFileUse(use) ? accessBy(use, parameters) : undefined;
-}
-
-/**
- * Selects the use that applies to a call. Parameters that are no object match the first
- * unconditional use.
- */
-export function useOf(uses: readonly ToolUse[], parameters: unknown): ToolUse | undefined {
-  return uses.find(
-    ({ when, has }) =>
-      (when === undefined || holds(when, parameters)) &&
-      (has === undefined || hasOneOf(has, parameters)),
-  );
-}
-
-/** The files that a call of this use touches; `undefined` as for `fileAccess`. */
-export function accessBy(use: FileUse, parameters: unknown): FileAccess | undefined {
-  const values = asRecord(parameters);
-  const paths = values && namedPaths(use, values);
-  return paths === undefined || paths.length === 0
-    ? undefined
-    : { access: use.access, extent: use.extent, paths };
-}
-
-export function isFileUse(use: ToolUse): use is FileUse {
-  return use.access === 'read' || use.access === 'write';
-}
-
-/** The parameters that hold the files of a use. */
-export function fileKeysOf({
-  pathKeys = [],
-  pathListKeys = [],
-  patchKeys = [],
-}: FileUse): readonly string[] {
-  return [...pathKeys, ...pathListKeys, ...patchKeys];
-}
-
-/**
- * Whether a call has parameters but none that its use takes files from: then the tool is not the
- * one in the catalog. Commands do not count: some calls legitimately have no command, as to read
- * more of the last one's output.
- */
-export function contradicts(use: ToolUse, parameters: unknown): use is FileUse {
-  if (!isFileUse(use)) return false;
-  const values = asRecord(parameters);
-  const keys = fileKeysOf(use);
-  if (values === undefined || keys.length === 0 || Object.keys(values).length === 0) return false;
-  return firstPresent(keys, values) === undefined;
-}
-
-function holds(when: NonNullable<ToolUse['when']>, parameters: unknown): boolean {
-  const value = asRecord(parameters)?.[when.key];
-  const text = typeof value === 'boolean' ? String(value) : value;
-  return typeof text === 'string' && when.values.includes(text);
-}
-
-function hasOneOf(keys: readonly string[], parameters: unknown): boolean {
-  const values = asRecord(parameters);
-  return values !== undefined && firstPresent(keys, values) !== undefined;
-}
-
-function namedPaths(use: FileUse, values: JsonRecord): readonly string[] | undefined {
-  const path = firstPresent(use.pathKeys, values);
-  if (path !== undefined) return typeof path === 'string' && path !== '' ? [path] : undefined;
-  const list = firstPresent(use.pathListKeys, values);
-  if (list !== undefined) return concretePaths(list, use);
-  const patch = firstPresent(use.patchKeys, values);
-  return typeof patch === 'string' ? patchedPaths(patch) : undefined;
-}
-
-function firstPresent(keys: readonly string[] | undefined, values: JsonRecord): unknown {
-  for (const key of keys ?? []) {
-    const value = values[key];
-    if (value !== undefined && value !== null) return value;
-  }
-  return undefined;
-}
-
-/** With a glob, the files of a read are unknown; a write keeps its concrete ones. */
-function concretePaths(list: unknown, use: FileUse): readonly string[] | undefined {
-  if (!Array.isArray(list)) return undefined;
-  const paths: string[] = [];
-  for (const item of list as readonly unknown[]) {
-    const path = use.pathListItemKey === undefined ? item : asRecord(item)?.[use.pathListItemKey];
-    if (typeof path !== 'string' || path === '') return undefined;
-    if (!/[*?]/.test(path)) paths.push(path);
-    else if (use.access === 'read') return undefined;
-  }
-  return paths;
-}
-
-const PATCHED_FILE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm;
-
-/**
- * Returns the files that a patch in the Codex format names, including move targets.
- *
- * @throws TypeError when `patch` is not a string.
- */
-export function patchedPaths(patch: string): readonly string[] {
-  assertString('patch', patch);
-  return Array.from(patch.matchAll(PATCHED_FILE), (match) => match[1]?.trim() ?? '').filter(
-    (path) => path !== '',
-  );
 }

@@ -155,6 +155,7 @@ describe('callUse', () => {
     const { read: kind, unknown } = CALL_KIND;
     for (const parameters of [
       { path: 'a.ts' },
+      { target: 'src/a.ts' },
       { targetFile: 'a.ts' },
       { operations: [{ path: 'a.ts' }] },
       { server_name: 'files', tool_name: 'show', arguments: '{"path":"a.ts"}' },
@@ -166,6 +167,8 @@ describe('callUse', () => {
     }
     for (const parameters of [
       { query: 'a.ts' },
+      { link: 'https://a.org/b.html' },
+      { workdir: '/home/a.b' },
       { name: 'ask', arguments: '{"query":"a path"}' },
       { name: 'ask', arguments: '{"path":' },
       {},
@@ -180,13 +183,14 @@ describe('callUse', () => {
       { why: 'to see it', shellCmd: ['bash', '-lc', 'sed -n 3,9p a.ts'] },
       { lines: { first: 3, last: 9 } },
     ],
+    [{ command: 'rg a src' }, { kind: CALL_KIND.search }],
     [{ input: 'run({ cmd: "cat src/a.ts" })' }, { kind: CALL_KIND.read, paths: ['src/a.ts'] }],
     [
       { input: '*** Begin Patch\n*** Update File: a.ts\n@@\n-a\n+b\n*** End Patch' },
       { kind: CALL_KIND.write, paths: ['a.ts'] },
     ],
   ])(
-    'takes a command that reads or writes files for what it is, whatever the tool: %j',
+    'takes a command that reads, writes or searches files for what it is, whatever the tool: %j',
     (parameters, expected) => {
       expect(callUse([], parameters, true)).toMatchObject(expected);
       expect(callUse([], parameters, false)).toEqual(UNKNOWN);
@@ -197,7 +201,7 @@ describe('callUse', () => {
     { command: 'turn on the lamp' },
     { command: 'more' },
     { command: 'npm test' },
-    { command: 'rg a src' },
+    { command: 'ls' },
     { text: 'cat a.ts' },
   ])('leaves open what an unknown tool does with %j', (parameters) => {
     expect(callUse([], parameters, true)).toEqual(UNKNOWN);
