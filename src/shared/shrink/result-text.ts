@@ -4,7 +4,7 @@
 // A result that states its failure only in JSON fields stays as it is, because other code reads the failure from these fields.
 
 import { endedInFailure } from '../outcome.js';
-import { asRecord, endOfString, isRecord, tryParseJson } from '../json.js';
+import { asRecord, endOfString, isRecord, textOfParts, tryParseJson } from '../json.js';
 import { payloadText } from '../tokens/content-text.js';
 
 /** The label of shrunk results whose texts were written out. */
@@ -30,10 +30,11 @@ const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
  * Returns a result as shrinkers see it: a string as it is, an object or a list of objects as the JSON that the model is sent; in
- * either, the long texts of a JSON wrapper are written out. `undefined` for other results, and for objects and lists that state a
+ * either, the long texts of a JSON wrapper are written out. A list of text parts is their texts. `undefined` for other results, and for objects and lists that state a
  * failure or whose JSON is longer than `MAX_LENGTH`. Linear in the length of the result.
  */
 export function resultText(result: unknown): string | undefined {
+  if (isTexts(result)) return resultText(textOfParts(result));
   const json = isJson(result) ? payloadText(result) : result;
   if (typeof json !== 'string') return undefined;
   const isSeen = json === result || (json.length <= MAX_LENGTH && !endedInFailure(result));
@@ -44,6 +45,13 @@ export function resultText(result: unknown): string | undefined {
   const written = value === undefined ? undefined : writtenOut(json);
   const isSame = written !== undefined && endedInFailure(written) === endedInFailure(value);
   return isSame ? written : asGiven;
+}
+
+/** Whether a result is a list of nothing but texts, as MCP's clients pass them on. */
+function isTexts(result: unknown): boolean {
+  const isPart = (part: unknown): boolean =>
+    isRecord(part) && part['type'] === 'text' && Object.keys(part).length === 2;
+  return Array.isArray(result) && result.length > 0 && result.every(isPart);
 }
 
 /** Whether the model is sent the result as JSON. Of content with other types than text, it is sent the images and documents. */

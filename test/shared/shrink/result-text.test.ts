@@ -47,6 +47,14 @@ describe('resultText', () => {
     }
   });
 
+  it('is the texts of a list of text parts, and no other list of parts', () => {
+    const part = (text: string): object => ({ type: 'text', text });
+    expect(seen([part(TEXT), part('end')])).toBe(`${TEXT}\nend`);
+    expect(seen([part(JSON.stringify({ output: TEXT }))])).toBe(`{"output":"\n${TEXT}\n"}`);
+    expect(seen([{ ...part(TEXT), cache_control: {} }])).toBeUndefined();
+    expect(seen([part(TEXT), { type: 'image', data: 'aGk=' }])).toBeUndefined();
+  });
+
   it('has the texts of a failure on their own lines, if these state it, too', () => {
     const result = { stdout: TEXT, exitCode: 1 };
     expect(seen(JSON.stringify(result))).toBe(`{"stdout":"\n${TEXT}\n","exitCode":1}`);
