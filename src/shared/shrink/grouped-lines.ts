@@ -23,7 +23,7 @@ const MAX_SCANNED = 400;
 /** `MATCH` captures the file of a match with file and line number; `FOLDER`, the folder of a line that is only a path. */
 const MATCH = /^((?:[A-Za-z]:[\\/]|[./~])[^:]{0,300}?|[^\s:]{1,300}):\d{1,7}:/;
 /** A line that is only a path; captures the folder. */
-const FOLDER = /^([^\s:]{0,300}\/)[^/\s:]+\r?$/;
+const FOLDER = /^((?:(?:[A-Za-z]:[\\/]|[./~])[^:]{0,300}?|[^\s:]{0,300}?)[\\/])[^\\/\s:]+\r?$/;
 /** What a file name must contain to count as a path: other words before `:12:` belong to timestamps, as in logs. */
 const PATH = /[./\\]/;
 /** Matches the end of the file name in a context line of `grep`, which has dashes where a match has colons. */
@@ -85,7 +85,7 @@ function fileOfContext(start: string, files: ReadonlySet<string>): string {
 /** Returns the common path of a group, then its lines without that path. A space replaces the colon after a file name. */
 function linesOf({ path, lines }: Group): readonly string[] {
   if (path === '' || lines.length < MIN_GROUP) return lines;
-  const isFolder = path.endsWith('/');
+  const isFolder = /[\\/]$/.test(path);
   return [
     path,
     ...lines.map((line) => {

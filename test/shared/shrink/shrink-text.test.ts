@@ -366,6 +366,16 @@ describe('shortenedText', () => {
     expect(left(log, SEARCH, LOSSLESS)).toBe(log);
   });
 
+  it.each(['src/deep/', 'C:\\My files\\deep\\', '/home/My files/'])(
+    'writes the folder %s of listed files once',
+    (folder) => {
+      const names = linesOf(40, (at) => `file${at}.ts`);
+      const list = names.replaceAll(/^/gm, folder);
+      const written = `${folder}\n${names.replaceAll(/^/gm, ' ')}`;
+      expect(left(list, SEARCH, LOSSLESS)).toBe(written);
+    },
+  );
+
   it('counts files and folders only if lines have paths', () => {
     const settings = { level: 'default', likeLines: false } as const;
     const matches = linesOf(400, (at) => `${at}: match ${'x'.repeat(at % 7)}`);

@@ -18,7 +18,7 @@ export const SHINGLE_LINES = 3;
 export interface TextLines {
   /** How many lines it has. */
   readonly count: number;
-  /** By line, its hash, without its own line number and padding; 0 if it is blank. At least `SHINGLE_LINES`. */
+  /** By line, its hash, without its line number, padding and carriage return; 0 if it is blank. At least `SHINGLE_LINES`. */
   readonly lines: Int32Array;
   /** By line, the hash of the shingle that starts there; 0 if that has too little text. */
   readonly shingles: Int32Array;
@@ -39,6 +39,7 @@ export interface NumberedLines {
 const MAX_NUMBERED = 7;
 /** Shingles with less text are too common: braces, blank lines. In UTF-16 units. */
 const MIN_SHINGLE = 24;
+const CARRIAGE_RETURN = 0x0d;
 
 /** Hashes a text. Linear. */
 export function linesOf(text: string): TextLines {
@@ -58,7 +59,7 @@ export function linesOf(text: string): TextLines {
       [first, end] = rangeOf(numbered[run]);
     }
     const start = starts[line] ?? 0;
-    const lineEnd = (starts[line + 1] ?? 0) - 1;
+    const lineEnd = endOfLine(text, start, (starts[line + 1] ?? 0) - 1);
     const from = line >= first ? endOfNumber(text, start) : start + paddingOf(text, start);
     lines[line] = from === lineEnd ? 0 : numberOf(text, from, lineEnd);
     const place = line % SHINGLE_LINES;
@@ -83,6 +84,11 @@ function startsOf(text: string): Int32Array {
   }
   starts[line] = text.length + 1;
   return starts;
+}
+
+/** The end of a line without the carriage return, which calls do not repeat and models do not see. */
+function endOfLine(text: string, start: number, end: number): number {
+  return end > start && text.charCodeAt(end - 1) === CARRIAGE_RETURN ? end - 1 : end;
 }
 
 function rangeOf(run: NumberedLines | undefined): readonly [first: number, end: number] {

@@ -172,6 +172,16 @@ describe('KnownShingles', () => {
     }
   });
 
+  it('compares lines without the carriage return at their end', () => {
+    const known = new KnownShingles();
+    known.note(1, linesOf(text(0, 9)));
+    const returned = `${text(0, 9).replaceAll('\n', '\r\n')}\r\n\r`;
+    expect(known.shownIn(linesOf(returned), new Map([[1, 5]]))).toMatchObject([
+      { start: 0, end: 9, row: 5 },
+    ]);
+    expect(linesOf('\r\n').lines[0]).toBe(0);
+  });
+
   it('splits a run where numbers restart', () => {
     const restarting = (line: string, at: number): string => `${at % 6}:${line}`;
     const lines = text(0, 12).split('\n');
