@@ -1,9 +1,14 @@
-// The shrinker `lineNumbers`: removes the padding that `cat -n`, `nl` and the tools of agents put before line numbers to align
-// them. A model can read the numbers without it, and it costs a token per line. The text of the lines is unchanged.
+// The shrinker `lineNumbers`: removes the spaces that `cat -n`, `nl` and the tools of agents put before line numbers to align
+// them. A model can read the numbers without them, and they cost a token per line. The text of the lines is unchanged.
 
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
-import { endOfDigits, lineNumberAt, MIN_NUMBERED_LINES, paddingOf } from './shown-before.js';
+import { MIN_NUMBERED_LINES } from './shown-before.js';
+
+/** Captures the padding, the number and what separates it from the line. */
+const NUMBERED = /^( {0,12})(\d{1,9})([\t→:|]| \| )/;
+/** Text of files hardly has these behind a number. Others must show by a longer number that the padding aligns: YAML indents, too. */
+const CERTAIN = /[\t→]/;
 
 /** Removes the spaces before line numbers. */
 export const LINE_NUMBERS: Shrinker = {
@@ -14,31 +19,32 @@ export const LINE_NUMBERS: Shrinker = {
   shrink({ lines }) {
     let kept: string[] | undefined;
     for (let start = 0; start < lines.length;) {
-      const end = endOfNumbers(lines, start);
-      if (end - start >= MIN_NUMBERED_LINES) {
+      const paddings = paddingsFrom(lines, start);
+      for (const [at, padding] of paddings.entries()) {
+        if (padding === 0) continue;
         kept ??= [...lines];
-        for (let at = start; at < end; at += 1) {
-          const line = lines[at] ?? '';
-          kept[at] = line.slice(paddingOf(line, 0));
-        }
+        kept[start + at] = (lines[start + at] ?? '').slice(padding);
       }
-      start = Math.max(end, start + 1);
+      start += Math.max(1, paddings.length);
     }
     return kept && Draft.ofLines(kept);
   },
 };
 
-/** Returns the exclusive end of the consecutively numbered, padded lines from `start` on, aligned in one column; `start` if none. */
-function endOfNumbers(lines: readonly string[], start: number): number {
-  let [column, number] = [0, 0];
+/** How many spaces to remove of the lines from `start` on whose consecutive numbers end in one column: 0 each if that may be text. */
+function paddingsFrom(lines: readonly string[], start: number): readonly number[] {
+  const paddings: number[] = [];
+  let [column, number, separator] = [0, 0, ''];
   for (let at = start; at < lines.length; at += 1) {
-    const line = lines[at] ?? '';
-    const padding = paddingOf(line, 0);
-    if (padding === 0) return at;
-    const end = endOfDigits(line, padding);
-    const found = lineNumberAt(line, 0);
-    if (at > start && (end !== column || found !== number + 1)) return at;
-    [column, number] = [end, found];
+    const [, padding = '', digits = '', behind = ''] = NUMBERED.exec(lines[at] ?? '') ?? [];
+    const isNext =
+      padding.length + digits.length === column &&
+      Number(digits) === number + 1 &&
+      behind === separator;
+    if (digits === '' || (at > start && !isNext)) break;
+    [column, number, separator] = [padding.length + digits.length, Number(digits), behind];
+    paddings.push(padding.length);
   }
-  return lines.length;
+  const isAligned = CERTAIN.test(separator) || paddings[0] !== paddings.at(-1);
+  return isAligned && paddings.length >= MIN_NUMBERED_LINES ? paddings : paddings.map(() => 0);
 }

@@ -295,7 +295,7 @@ function digitsAt(text: string, at: number): number {
 }
 
 /** The end of at most `MAX_DIGITS` digits from `start` on. */
-export function endOfDigits(text: string, start: number): number {
+function endOfDigits(text: string, start: number): number {
   let end = start;
   for (; end - start < MAX_DIGITS; end += 1) {
     const code = text.charCodeAt(end);

@@ -124,6 +124,20 @@ describe('shortenedText', () => {
     );
   });
 
+  it.each([': ', '|', ' | '])(
+    'removes spaces before a number and "%s" if they align it',
+    (delimiter) => {
+      const lines = Array.from({ length: 80 }, (_, at) => `const value${at} = call(${at});`);
+      const kept = (from: number): string => left(numbered(from, lines, delimiter), FILE, LOSSLESS);
+      expect(kept(60)).toBe(lines.map((line, at) => `${60 + at}${delimiter}${line}`).join('\n'));
+      // As long as the longest number.
+      const narrow = linesOf(1_200, (at) => `${String(at + 1).padStart(4)}${delimiter}end`);
+      expect(left(narrow, FILE, LOSSLESS)).toBe(narrow.replaceAll(/^ +/gm, ''));
+      // Without a longer number these may be the spaces of a file.
+      expect(kept(100)).toBe(numbered(100, lines, delimiter));
+    },
+  );
+
   it('keeps numbers that are not line numbers', () => {
     const counts = linesOf(80, (at) => `${String((at * 37) % 991).padStart(7)}\tsrc/a${at}.ts`);
     const ports = linesOf(80, (at) => `  ${at}: http`);
