@@ -334,7 +334,7 @@ describe('Compactor', () => {
       history: Array.from({ length: 1_000 }, () => humanText('x')),
       removalLogPath,
     };
-    // Closes before the log is open, and after that.
+    // Closes before the log is open, after that, and on fast machines when the session has been created.
     for (const turns of [0, 1, 2, 4, 8, 16, 32]) {
       const compactor = createCompactor(INLINE);
       const opening = outcomeOf(compactor.createSession(options));
@@ -343,7 +343,7 @@ describe('Compactor', () => {
       await using next = createCompactor(INLINE);
       const session = await next.createSession({ removalLogPath });
       await session.close();
-      expect(await opening).toBe('CLOSED');
+      expect(turns < 16 ? ['CLOSED'] : ['CLOSED', 'resolved']).toContain(await opening);
     }
   });
 });

@@ -198,7 +198,7 @@ describe('InlineOffload', () => {
     const inline = new InlineOffload();
     await inline.countTokens([humanText('load')]);
     setImmediate(countTurns);
-    await inline.countTokens([humanText('word '.repeat(100_000))]);
+    await inline.countTokens([humanText('word '.repeat(400_000))]);
     isDone = true;
     expect(turns).toBeGreaterThan(5);
   });
@@ -213,7 +213,7 @@ describe('InlineOffload', () => {
   test('aborts between slices with the reason', async () => {
     const controller = new AbortController();
     const counting = new InlineOffload().countTokens(
-      [humanText('word '.repeat(100_000))],
+      [humanText('word '.repeat(400_000))],
       controller.signal,
     );
     setImmediate(() => {
