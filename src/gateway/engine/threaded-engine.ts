@@ -9,7 +9,6 @@ import type {
   Engine,
   EngineAnswer,
   EngineCall,
-  EngineMethod,
   EngineReply,
   ConversationState,
   OnceAnswer,
@@ -84,7 +83,7 @@ export class ThreadedEngine implements Engine {
   }
 
   /** Resolves to the result of the method, or to `undefined` if the thread ends first or cannot be started. Never throws. */
-  #ask<Method extends EngineMethod>(
+  #ask<Method extends keyof Engine>(
     method: Method,
     ...given: Parameters<Engine[Method]>
   ): Promise<Awaited<ReturnType<Engine[Method]>> | undefined> {
