@@ -291,7 +291,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { added = [] } = this.history.journal;
     const original = await findOriginal(callId, this.sessionId, added, keeper);
     if (original !== undefined) return original;
-    if (removalLog === undefined) throw keepsNoRemovalLog(callId);
+    if (removalLog === undefined) throw keepsNoRemovalLog('The session keeps no', callId);
     return removalLog.restore(callId, { sessionId: this.sessionId });
   }
 

@@ -144,7 +144,7 @@ describe('a gateway', () => {
         'X-Odd',
         'a',
         'x-odd',
-        'b',
+        'b \u00e9',
         'Trailer',
         'X-End',
       ]);

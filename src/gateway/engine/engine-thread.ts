@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from './engine.js';
 import type { EngineOptions } from './engine.js';
-import type { EngineMethod, EngineQuestion, EngineReply } from './protocol.js';
+import type { Engine, EngineQuestion, EngineReply } from './protocol.js';
 
 const engine = await createEngine(workerData as EngineOptions);
 
@@ -12,6 +12,6 @@ parentPort?.on('message', (question: EngineQuestion) => {
 });
 
 async function answer({ id, method, arguments: given }: EngineQuestion): Promise<EngineReply> {
-  const methods = engine as unknown as Record<EngineMethod, (...values: unknown[]) => unknown>;
+  const methods = engine as unknown as Record<keyof Engine, (...values: unknown[]) => unknown>;
   return { id, value: await methods[method](...given) };
 }

@@ -121,13 +121,10 @@ export interface OnceAnswer {
   readonly body: Uint8Array;
 }
 
-/** The methods that can be called on an engine in another thread. */
-export type EngineMethod = keyof Engine;
-
-/** One call of a method. */
+/** One call of a method of an engine in another thread. */
 export interface EngineQuestion {
   readonly id: number;
-  readonly method: EngineMethod;
+  readonly method: keyof Engine;
   readonly arguments: readonly unknown[];
 }
 

@@ -9,7 +9,6 @@ import type {
   Engine,
   EngineAnswer,
   EngineCall,
-  EngineMethod,
   EngineReply,
   ConversationState,
   OnceAnswer,
@@ -83,14 +82,19 @@ export class ThreadedEngine implements Engine {
     await worker?.terminate();
   }
 
-  /** Resolves to the result of the method, or to `undefined` if the thread ends first. */
-  #ask<Method extends EngineMethod>(
+  /** Resolves to the result of the method, or to `undefined` if the thread ends first or cannot be started. Never throws. */
+  #ask<Method extends keyof Engine>(
     method: Method,
     ...given: Parameters<Engine[Method]>
   ): Promise<Awaited<ReturnType<Engine[Method]>> | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined);
-    this.#worker ??= this.#start();
-    const worker = this.#worker;
+    let worker: Worker;
+    try {
+      worker = this.#worker ??= this.#start();
+    } catch {
+      // The system has no room for another thread. The next call tries again.
+      return Promise.resolve(undefined);
+    }
     const id = (this.#asked += 1);
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve as (value: unknown) => void);

@@ -333,7 +333,8 @@ function pipeAnswer(
     refuse(response, 502, 'the answer has headers that cannot be passed on.');
     return;
   }
-  response.flushHeaders();
+  // Sends the head. `flushHeaders` would write characters above U+007F, each a byte of the upstream's head, in UTF-8.
+  response.write(Buffer.alloc(0));
   answer.pipe(response, { end: false });
   // An answer without a length ends when its connection closes; Node treats it as complete even after a connection reset.
   const hasNoLength =

@@ -7,7 +7,7 @@ import { pushTo } from '../../shared/lists-by-key.js';
 import type { LocatedRemoval } from './removal-reader.js';
 import { isInScope } from './session-scope.js';
 import type { SessionScope } from './session-scope.js';
-import { StandIns, weightOf } from './stand-ins.js';
+import { StandIns } from './stand-ins.js';
 import type { Doubt } from './stand-ins.js';
 
 /** What an index keeps of a call and of a response. */
@@ -74,7 +74,7 @@ export class CallIndex<Call, Response> {
     let response: Sighting<Response> | undefined;
     let leastWeight = Infinity;
     for (const candidate of this.#responses.get(callId) ?? []) {
-      const weight = weightWithin(scope, candidate.doubt);
+      const weight = weightOf(candidate.doubt, scope);
       if (weight > leastWeight || !isInScope(scope, candidate.sessionId)) continue;
       leastWeight = weight;
       response = candidate;
@@ -95,7 +95,11 @@ export class CallIndex<Call, Response> {
   }
 }
 
-/** Returns the weight of a doubt. Ignores stand-ins of other sessions if only one session is searched. */
-function weightWithin({ acrossSessions }: SessionScope, doubt: Doubt): number {
-  return weightOf(acrossSessions === true ? doubt : { ...doubt, isStandInElsewhere: false });
+/** Returns the weight of a doubt. Stand-ins of other sessions count only if all sessions are searched. */
+function weightOf(
+  { looksLikePlaceholder, isStandInElsewhere }: Doubt,
+  { acrossSessions }: SessionScope,
+): number {
+  if (acrossSessions === true && isStandInElsewhere) return 2;
+  return looksLikePlaceholder ? 1 : 0;
 }

@@ -192,15 +192,12 @@ async function createGuard(guardPath: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
-    const age = await ageOf(guardPath);
-    if (age > MAX_TAKEOVER_MS) await unlink(guardPath).catch(() => undefined);
+    const { mtimeMs = Date.now() } = (await ifThere(stat(guardPath))) ?? {};
+    // The clock may have been set back since.
+    const isOld = Math.abs(Date.now() - mtimeMs) > MAX_TAKEOVER_MS;
+    if (isOld) await unlink(guardPath).catch(() => undefined);
     return false;
   }
-}
-
-async function ageOf(path: string): Promise<number> {
-  const status = await ifThere(stat(path));
-  return status === undefined ? 0 : Date.now() - status.mtimeMs;
 }
 
 function readLock(lockPath: string): Promise<string | undefined> {

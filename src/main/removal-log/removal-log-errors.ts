@@ -91,10 +91,10 @@ export function adviceFor(cause: unknown): string {
   return advice === undefined ? '' : ` ${advice}`;
 }
 
-/** Creates the error for restoring from a session without a removal log. */
-export function keepsNoRemovalLog(callId: string): CtxfoldError {
+/** Creates the error for restoring where there is no removal log. @param who such as `The session keeps no` */
+export function keepsNoRemovalLog(who: string, callId: string): CtxfoldError {
   return new CtxfoldError(
-    `The session keeps no removal log to restore call ${JSON.stringify(callId)} from; create it with removalLogDirectory or removalLogPath.`,
+    `${who} removal log to restore call ${JSON.stringify(callId)} from; create sessions with removalLogDirectory or removalLogPath.`,
     'NOT_IN_REMOVAL_LOG',
   );
 }

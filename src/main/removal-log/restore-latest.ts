@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path';
 import { CtxfoldError } from '../../shared/errors.js';
-import { isNotInRemovalLog } from './removal-log-errors.js';
+import { isNotInRemovalLog, keepsNoRemovalLog } from './removal-log-errors.js';
 import type { RestoredResponse } from './restore.js';
 import { assertSessionScope, isInScope } from './session-scope.js';
 import type { SessionScope } from './session-scope.js';
@@ -52,11 +52,7 @@ export async function restoreLatest(
   const logs = sessions.flatMap(({ removalLog }) => removalLog ?? []);
   if (logs.length === 0) {
     const which = options.acrossSessions === true ? '' : ' of this id';
-    throw new CtxfoldError(
-      `No open session${which} keeps a removal log to restore call ${JSON.stringify(callId)} from; ` +
-        'create sessions with removalLogDirectory or removalLogPath.',
-      'NOT_IN_REMOVAL_LOG',
-    );
+    throw keepsNoRemovalLog(`No open session${which} keeps a`, callId);
   }
   const outcomes = await Promise.allSettled(logs.map((log) => log.restore(callId, options)));
   let latest: RestoredResponse | undefined;

@@ -15,12 +15,6 @@ export interface Doubt {
   readonly isStandInElsewhere: boolean;
 }
 
-/** Returns the weight of a doubt. Of several recorded results, the latest one with the least weight is used. */
-export function weightOf({ looksLikePlaceholder, isStandInElsewhere }: Doubt): 0 | 1 | 2 {
-  if (isStandInElsewhere) return 2;
-  return looksLikePlaceholder ? 1 : 0;
-}
-
 /** The stand-ins recorded so far. Records must be noted in file order. */
 export class StandIns {
   /** The sessions that used a stand-in, by call id and checksum. */

@@ -77,9 +77,9 @@ class DirectoryStore implements StateStore {
       const [version] = await versionsIn(folder);
       if (version === undefined) return null;
       const file = join(folder, nameOf(version));
-      const isExpired = await ifThere(this.#isExpired(file));
-      if (isExpired === true) return null;
-      const state = isExpired === undefined ? undefined : await ifThere(readFile(file, 'utf8'));
+      const status = await ifThere(stat(file));
+      if (status !== undefined && this.#isOld(status)) return null;
+      const state = status && (await ifThere(readFile(file, 'utf8')));
       // If the file is gone, a concurrent save has removed it: read the newer version.
       if (state !== undefined) return state === NO_STATE ? null : { state, version };
     }
@@ -136,10 +136,6 @@ class DirectoryStore implements StateStore {
   async #isGone(file: string, isForgotten: boolean = false): Promise<boolean> {
     const status = await ifThere(stat(file));
     return status === undefined || (isForgotten && status.size === 0) || this.#isOld(status);
-  }
-
-  async #isExpired(file: string): Promise<boolean> {
-    return this.#isOld(await stat(file));
   }
 
   #isOld({ mtimeMs }: { readonly mtimeMs: number }): boolean {

@@ -144,7 +144,9 @@ export class StateKeeper {
     if (outcome !== 'kept') return outcome;
     this.#stateAt = atOf(state);
     this.#keptEntries = length;
-    this.#putOriginals(added);
+    // In the background; only `settled` waits for it.
+    const named = this.#namedKey;
+    if (named !== undefined) this.#putting = this.#putting.then(() => this.#putEach(named, added));
     return outcome;
   }
 
@@ -242,15 +244,8 @@ export class StateKeeper {
     for (const callId of callIds) this.#removedCallIds.add(callId);
   }
 
-  /** Saves originals of a named conversation in the background; only `settled` waits for it. */
-  #putOriginals(added: readonly IContent[]): void {
-    const key = this.#namedKey;
-    if (key === undefined) return;
-    this.#putting = this.#putting.then(() => this.#putEach(key, added));
-  }
-
   /**
-   * Puts a few at a time: an edit may remove hundreds of results, and a file or query for each at once would exhaust the process's
+   * Puts originals, a few at a time: an edit may remove hundreds of results, and a file or query for each at once would exhaust the process's
    * files or connections. Originals that the store does not take are put again after the next save.
    */
   async #putEach(key: string, added: readonly IContent[]): Promise<void> {

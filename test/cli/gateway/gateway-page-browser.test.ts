@@ -120,8 +120,22 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       await calls(42, 42, 'main-one');
       await page.locator('#totals', { hasText: '23' }).waitFor();
       expect(await page.evaluate('window.list === document.activeElement')).toBe(true);
-      await select.blur();
       await shown(23);
+    });
+
+    test('leaves rows in their places while calls arrive, so that they can be clicked', async () => {
+      const names = (): Promise<string[]> => rows().locator('td:first-child').allInnerTexts();
+      await calls(4, 4, 'newer-one');
+      await rows().filter({ hasText: 'newer-one' }).waitFor();
+      expect(await names()).toEqual(['newer-one', 'main-one']);
+      await page.evaluate(`window.pressed = document.querySelectorAll(
+        '#conversations tbody tr:last-child, #edits tbody button')`);
+      await calls(42, 42, 'main-one');
+      await page.locator('#calls tbody tr').nth(23).waitFor();
+      expect(await names()).toEqual(['newer-one', 'main-one']);
+      expect(await page.evaluate('[...window.pressed].every((place) => place.isConnected)')).toBe(
+        true,
+      );
     });
 
     test('switches the mode of all conversations, and of one', async () => {

@@ -4,6 +4,7 @@ import type { EngineQuestion } from '../../../src/gateway/engine/protocol.js';
 import { ThreadedEngine } from '../../../src/gateway/engine/threaded-engine.js';
 
 const threads = vi.hoisted((): SilentThread[] => []);
+const system = vi.hoisted(() => ({ hasRoom: true }));
 
 /** A thread that accepts every message and never answers. */
 class SilentThread extends EventEmitter {
@@ -15,6 +16,7 @@ class SilentThread extends EventEmitter {
 
 vi.mock('node:worker_threads', () => ({
   Worker: function (): SilentThread {
+    if (!system.hasRoom) throw new Error('Worker initialization failure: EAGAIN');
     const thread = new SilentThread();
     threads.push(thread);
     return thread;
@@ -28,6 +30,7 @@ vi.mock('node:timers/promises', () => ({
 
 beforeEach(() => {
   threads.length = 0;
+  system.hasRoom = true;
   vi.useFakeTimers();
 });
 
@@ -35,21 +38,34 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const FAILED = { outcome: 'failed', reason: 'the thread ended', edits: [] };
+
 describe('a thread that does not answer', () => {
   it('is replaced, also if it is a replacement itself', async () => {
     const engine = new ThreadedEngine({ maxConversations: 1 });
     const ask = (): Promise<unknown> =>
       engine.compact({ api: 'chat', body: new Uint8Array(), scope: 'one' });
-    const failed = { outcome: 'failed', reason: 'the thread ended', edits: [] };
     const first = ask();
     threads[0]!.emit('exit', 1);
-    expect(await first).toEqual(failed);
+    expect(await first).toEqual(FAILED);
     const second = ask();
     vi.advanceTimersByTime(60_000);
     expect(threads.map(({ terminate }) => terminate.mock.calls.length)).toEqual([0, 1]);
-    expect(await second).toEqual(failed);
+    expect(await second).toEqual(FAILED);
     expect(threads).toHaveLength(2);
     await engine.close();
+  });
+
+  it('fails calls while the system has no room for another thread, and is replaced later', async () => {
+    const engine = new ThreadedEngine({ maxConversations: 1 });
+    threads[0]!.emit('exit', 1);
+    system.hasRoom = false;
+    expect(() => engine.reportRefusal('no', 'm', undefined)).not.toThrow();
+    const call = { api: 'chat', body: new Uint8Array(), scope: 'one' } as const;
+    expect(await engine.compact(call)).toEqual(FAILED);
+    system.hasRoom = true;
+    engine.noteBoundReasoning('one');
+    expect(threads).toHaveLength(2);
   });
 
   it('is terminated after its deadline', async () => {

@@ -145,16 +145,19 @@ it('an observed body is not copied before it is answered', async () => {
 });
 
 describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
-  it('the first byte of an answer is passed on before the second arrives', async () => {
+  it('the head of an answer is passed on before its first byte arrives, and that before the second', async () => {
     const world = await gatewayWorld({ mode });
+    let begin = (): void => undefined;
     let finish = (): void => undefined;
     world.answer = (_, response) => {
-      response.write('first');
+      response.flushHeaders();
+      begin = () => void response.write('first');
       finish = () => response.end(' last');
     };
     const asked = request(`${world.gateway.url}/v1/messages`, { method: 'POST', agent: false });
     asked.end(BODY);
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    begin();
     const [first] = (await once(answer, 'data')) as [Buffer];
     expect(first.toString()).toBe('first');
     finish();

@@ -63,16 +63,20 @@ describe('acquireFileLock', () => {
     expect(await readdir(dirname(path))).toEqual([]);
   });
 
-  test('does not wait for another takeover, unless that was never finished', async () => {
-    const path = temporaryPath();
-    await writeFile(`${path}.lock`, holder({ pid: deadProcessId() }));
-    await writeFile(`${path}.lock.takeover`, '');
-    await expect(acquireFileLock(path)).rejects.toMatchObject(LOCKED);
-    await utimes(`${path}.lock.takeover`, 1, 1);
-    await expect(acquireFileLock(path)).rejects.toMatchObject(LOCKED);
-    await (await acquireFileLock(path)).release();
-    expect(await readdir(dirname(path))).toEqual([]);
-  });
+  // A time to come is one from before the clock was set back.
+  test.each([1, 9_999_999_999])(
+    'does not wait for another takeover, unless that was never finished, at %i',
+    async (at) => {
+      const path = temporaryPath();
+      await writeFile(`${path}.lock`, holder({ pid: deadProcessId() }));
+      await writeFile(`${path}.lock.takeover`, '');
+      await expect(acquireFileLock(path)).rejects.toMatchObject(LOCKED);
+      await utimes(`${path}.lock.takeover`, at, at);
+      await expect(acquireFileLock(path)).rejects.toMatchObject(LOCKED);
+      await (await acquireFileLock(path)).release();
+      expect(await readdir(dirname(path))).toEqual([]);
+    },
+  );
 
   test('takes over at once from a process that has died', async () => {
     const path = temporaryPath();

@@ -2,16 +2,21 @@
 
 import type { ConversationRecord, GatewayStatus } from '../../../gateway/server/ledger.js';
 import { formatCount, formatShare } from '../../terminal/text-layout.js';
-import { cells, clock, dollars, fill, kilobytes, saving } from './shown.js';
+import { cells, clock, dollars, fill, kilobytes, saving, setCells } from './shown.js';
 
 const OBSERVED = 'requests are forwarded unchanged; the figures show what could be saved';
 const HELD =
   'The model has reasoned about compacted messages, and would refuse that reasoning behind the original ones.';
 
-const conversations = new Map<string, ConversationRecord>();
+/** A conversation with its row, which stays the same element in the same place: calls must not move it away from under the pointer. */
+interface Shown {
+  readonly row: HTMLTableRowElement;
+  readonly modes: HTMLSelectElement;
+  readonly record: ConversationRecord;
+}
+
+const conversations = new Map<string, Shown>();
 let status: GatewayStatus | undefined;
-/** Cached row of each record: rebuilding the rows of hundreds of conversations takes longer than the interval between calls. */
-const rows = new WeakMap<ConversationRecord, HTMLElement>();
 let selected: string | undefined;
 /** The record whose details are shown. */
 let detailed: ConversationRecord | undefined;
@@ -23,8 +28,10 @@ function byId(id: string): HTMLElement {
   return found;
 }
 
-function bodyOf(table: string): HTMLElement {
-  return byId(table).querySelector('tbody') ?? byId(table);
+function bodyOf(table: string): HTMLTableSectionElement {
+  const [body] = (byId(table) as HTMLTableElement).tBodies;
+  if (body === undefined) throw new Error(`The table ${table} has no body.`);
+  return body;
 }
 
 function schedule(): void {
@@ -37,48 +44,28 @@ function schedule(): void {
 }
 
 function show(): void {
-  const all = [...conversations.values()].reverse();
-  const table = bodyOf('conversations');
-  // Replacing its row would close a mode selector whose list is open.
-  if (table.querySelector('select:focus') === null) refill(table, all.map(rowOf));
+  const all = Array.from(conversations.values(), ({ record }) => record);
+  for (const [id, { row }] of conversations)
+    row.setAttribute('aria-selected', String(id === selected));
   byId('none').hidden = all.length > 0;
   showTotals(all);
   showStatus(all.filter(({ isHeld }) => isHeld).length);
-  showDetail(selected === undefined ? undefined : conversations.get(selected));
+  showDetail(selected === undefined ? undefined : conversations.get(selected)?.record);
 }
 
-/** Sets the rows of a table. Reuses rows that stay, and restores the focus to the row of the same conversation. */
-function refill(body: HTMLElement, wanted: readonly HTMLElement[]): void {
-  const focused = body.contains(document.activeElement) ? document.activeElement : null;
-  const id = focused?.closest('tr')?.dataset['id'];
-  const kept = new Set<Element>(wanted);
-  for (const row of Array.from(body.children)) if (!kept.has(row)) row.remove();
-  for (const [at, row] of wanted.entries()) {
-    const now = body.children.item(at);
-    if (now !== row) body.insertBefore(row, now);
-  }
-  const row = id === undefined ? undefined : wanted.find(({ dataset }) => dataset['id'] === id);
-  const place = focused instanceof HTMLButtonElement ? row?.querySelector('button') : row;
-  // Focusing must not scroll away from where the user is reading.
-  place?.focus({ preventScroll: true });
-}
-
-function rowOf(conversation: ConversationRecord): HTMLElement {
-  const row = rows.get(conversation) ?? newRow(conversation);
-  rows.set(conversation, row);
-  row.setAttribute('aria-selected', String(conversation.line.id === selected));
-  return row;
-}
-
-function newRow(conversation: ConversationRecord): HTMLElement {
-  const { line, calls, usage } = conversation;
+/** Shows a conversation: a new one above the others. */
+function showConversation(record: ConversationRecord): void {
+  const { line, calls, usage, mode, isHeld } = record;
+  const shown = { ...(conversations.get(line.id) ?? newRow(line.id)), record };
+  conversations.set(line.id, shown);
+  const { row, modes } = shown;
   const { sentTokens, uncompacted } = line.costs;
   const prompt = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
-  const row = cells([
+  setCells(row, [
     line.name ?? line.id,
     saving(uncompacted.sentTokens, sentTokens),
     dollars(line.costs.dollars),
-    modeSelect(conversation),
+    modes,
     line.model ?? line.api,
     formatCount(calls),
     `${formatCount(line.givenMessages)} → ${formatCount(line.sentMessages)}`,
@@ -86,10 +73,16 @@ function newRow(conversation: ConversationRecord): HTMLElement {
     formatCount(sentTokens),
     prompt === 0 ? '' : `${formatShare(usage.cacheReadTokens, prompt)} read`,
   ]);
+  modes.value = mode;
+  modes.disabled = isHeld;
+  modes.title = isHeld ? HELD : '';
+}
+
+function newRow(id: string): Pick<Shown, 'row' | 'modes'> {
+  const row = document.createElement('tr');
   row.tabIndex = 0;
-  row.dataset['id'] = line.id;
   const select = (): void => {
-    selected = line.id;
+    selected = id;
     byId('original').hidden = true;
     schedule();
   };
@@ -97,26 +90,17 @@ function newRow(conversation: ConversationRecord): HTMLElement {
   row.addEventListener('keydown', ({ key, target }) => {
     if (key === 'Enter' && target === row) select();
   });
-  return row;
-}
-
-function modeSelect({ line, mode, isHeld }: ConversationRecord): HTMLElement {
-  const select = document.createElement('select');
-  select.disabled = isHeld;
-  if (isHeld) select.title = HELD;
-  select.setAttribute('aria-label', 'mode of this conversation');
-  for (const name of ['observe', 'compact']) {
-    const option = new Option(name, name, name === mode, name === mode);
-    select.append(option);
-  }
-  select.addEventListener('click', (event) => {
+  bodyOf('conversations').prepend(row);
+  const modes = document.createElement('select');
+  modes.setAttribute('aria-label', 'mode of this conversation');
+  for (const name of ['observe', 'compact']) modes.append(new Option(name));
+  modes.addEventListener('click', (event) => {
     event.stopPropagation();
   });
-  select.addEventListener('change', () => {
-    void switchMode(select.value, line.id);
+  modes.addEventListener('change', () => {
+    void switchMode(modes.value, id);
   });
-  select.addEventListener('blur', schedule);
-  return select;
+  return { row, modes };
 }
 
 async function switchMode(mode: string, conversation?: string): Promise<void> {
@@ -207,19 +191,25 @@ function showDetail(conversation: ConversationRecord | undefined): void {
         ]),
       ),
   );
-  refill(
-    bodyOf('edits'),
-    [...edits].reverse().map((edit) => {
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.textContent = 'show';
-      button.addEventListener('click', () => void showOriginal(line.id, edit.number));
-      const { rule, action, tool = '', before, after } = edit;
-      const row = cells([rule, action, tool, formatCount(before), formatCount(after), button]);
-      row.dataset['id'] = String(edit.number);
-      return row;
-    }),
-  );
+  showEdits(line.id, edits);
+}
+
+/** Shows the edits of a conversation, the newest first. Rows stay, like those of conversations. */
+function showEdits(id: string, edits: ConversationRecord['edits']): void {
+  const body = bodyOf('edits');
+  const missing = new Map(edits.map((edit) => [JSON.stringify([id, edit]), edit]));
+  for (const row of Array.from(body.rows)) {
+    if (!missing.delete(row.dataset['edit'] ?? '')) row.remove();
+  }
+  for (const [key, { number, rule, action, tool = '', before, after }] of missing) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'show';
+    button.addEventListener('click', () => void showOriginal(id, number));
+    const row = cells([rule, action, tool, formatCount(before), formatCount(after), button]);
+    row.dataset['edit'] = key;
+    body.prepend(row);
+  }
 }
 
 async function showOriginal(conversation: string, edit: number): Promise<void> {
@@ -247,13 +237,13 @@ events.addEventListener('status', ({ data }: MessageEvent<string>) => {
   schedule();
 });
 events.addEventListener('conversation', ({ data }: MessageEvent<string>) => {
-  const conversation = JSON.parse(data) as ConversationRecord;
-  conversations.delete(conversation.line.id);
-  conversations.set(conversation.line.id, conversation);
+  showConversation(JSON.parse(data) as ConversationRecord);
   schedule();
 });
 events.addEventListener('gone', ({ data }: MessageEvent<string>) => {
-  conversations.delete((JSON.parse(data) as { readonly id: string }).id);
+  const { id } = JSON.parse(data) as { readonly id: string };
+  conversations.get(id)?.row.remove();
+  conversations.delete(id);
   schedule();
 });
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-mode]')) {

@@ -23,8 +23,19 @@ export function dollars(
 /** Returns a table row. */
 export function cells(values: readonly (string | HTMLElement)[]): HTMLTableRowElement {
   const row = document.createElement('tr');
-  for (const value of values) row.insertCell().append(value);
+  setCells(row, values);
   return row;
+}
+
+/** Sets the cells of a row. What stays is not replaced, so that an open list stays open. */
+export function setCells(
+  row: HTMLTableRowElement,
+  values: readonly (string | HTMLElement)[],
+): void {
+  for (const [at, value] of values.entries()) {
+    const cell = row.cells[at] ?? row.insertCell();
+    if (value !== cell.firstChild && value !== cell.textContent) cell.replaceChildren(value);
+  }
 }
 
 /** Replaces the content of a description list. */
