@@ -1,5 +1,6 @@
 // Checks the arguments of each call of an adapter. Messages are checked by the reader of their format.
 
+import { OPTION_PLACES } from '../../main/option-places.js';
 import { checkedReport } from '../../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
@@ -103,7 +104,7 @@ export function checkedCall(given: unknown): CompactCall {
     given,
     'what is known about a call',
   );
-  assertKnownOptions('arguments of a call', fields, Object.keys(CHECKS));
+  assertKnownOptions('arguments of a call', fields, Object.keys(CHECKS), OPTION_PLACES);
   const call: Record<string, unknown> = {};
   for (const [name, check] of Object.entries(CHECKS)) {
     const value = fields[name as keyof CompactCall] ?? undefined;
