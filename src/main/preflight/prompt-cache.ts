@@ -7,7 +7,8 @@ import type { HistoryService } from '../history-service.js';
 import type { ModelPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { SentMemory, SessionMemory } from '../state/session-state.js';
-import type { UsageReport } from './context-gauge.js';
+import { answersSince } from './context-gauge.js';
+import type { SentRequest, UsageReport } from './context-gauge.js';
 import type { CacheMissCause, CacheMissedEvent } from './session-events.js';
 
 interface SentHistoryInit {
@@ -249,8 +250,8 @@ interface FormerRequest {
   readonly inputTokens: number;
   readonly sentTo: string | undefined;
   readonly answeredBy: string | undefined;
-  /** Whether no usage was reported for this request, so that it may not have been answered. */
-  readonly isUnreported?: boolean;
+  /** If no usage was reported for this request, the value of `history.additions` when it was sent: it may not have been answered. */
+  readonly additions?: number;
 }
 
 interface CachedSession {
@@ -274,14 +275,11 @@ export class CacheMisses {
   #hasRead = false;
 
   /** @param former the last request if another process made it, with its estimated input tokens */
-  constructor(
-    session: CachedSession,
-    former?: { readonly inputTokens: number; readonly modelName: string },
-  ) {
+  constructor(session: CachedSession, former?: SentRequest) {
     this.#session = session;
     if (former === undefined) return;
-    const { inputTokens, modelName } = former;
-    this.#former = { inputTokens, sentTo: modelName, answeredBy: modelName, isUnreported: true };
+    const { modelName, ...request } = former;
+    this.#former = { ...request, sentTo: modelName, answeredBy: modelName };
   }
 
   /** Drops the request without a report: from here on a report could belong to the next request. */
@@ -296,10 +294,9 @@ export class CacheMisses {
     // The history was never sent: it is new or was cleared.
     if (idleMs === Infinity) this.#former = undefined;
     // A request without an answer is in no cache.
-    if (this.#former?.isUnreported === true) {
-      const added = history.getRawHistory().slice(sent.intactEntries);
-      if (!added.some(({ speaker }) => speaker === 'ai')) this.#former = undefined;
-    }
+    const { additions } = this.#former ?? {};
+    if (additions !== undefined && answersSince({ additions }, history) === 0)
+      this.#former = undefined;
     this.#elapsedMs += idleMs;
     this.#ttlMs = cache.ttlMs;
     this.#isRewritten ||= isRewritten;
