@@ -15,7 +15,7 @@ import type { MessageFormat, PlacedEntry } from '../format/message-format.js';
 import { compactHead } from './compact-head.js';
 import { beginAlike, FROM_START, isEditedWithin, matchPrefix, withKnown } from './prefix-match.js';
 import type { Continuation, PrefixMatch } from './prefix-match.js';
-import { LastRequest } from './last-request.js';
+import { LastRequest, sizeOf } from './last-request.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from '../format/message-place.js';
 import { allStable, hasDroppedEnd, splitTransientEnd } from './transient-end.js';
@@ -356,7 +356,7 @@ export class Conversation<Message> {
     } else if (result.pruned !== null) view.applyChanges(result.pruned.changes);
     if (view.current !== before) this.#request.noteEdit(before, view.current);
     this.#followedRevision = revision;
-    this.#request.noteSize(session, pendingTokens);
+    this.#request.size = sizeOf(session, pendingTokens);
     return result !== undefined;
   }
 

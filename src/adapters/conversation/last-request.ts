@@ -36,29 +36,21 @@ interface RequestSize {
   readonly countedTokens: number;
 }
 
-/** What a session knows about its size. */
-type MeasuredSession = Pick<Session, 'contextLimit' | 'contextUsage'> & {
-  readonly history: Pick<Session['history'], 'getTotalTokens'>;
-};
-
-/** @param pendingTokens tokens of the request besides history and overhead */
-function sizeOf(session: MeasuredSession, pendingTokens: number): RequestSize {
-  return {
-    tokens: session.contextUsage().tokens + pendingTokens,
-    countedTokens: session.history.getTotalTokens(),
-  };
+/** Returns the size of the request that a session would make now. @param pendingTokens its tokens besides history and overhead */
+export function sizeOf(session: Session, pendingTokens: number): RequestSize {
+  const tokens = session.contextUsage().tokens + pendingTokens;
+  return { tokens, countedTokens: session.history.getTotalTokens() };
 }
 
-/** A request that its model refused for its length. */
-interface RefusedRequest {
+/** What a model refused a request with for its length. */
+interface RefusedRequest extends Pick<RequestSize, 'countedTokens'> {
   readonly refusal: unknown;
   readonly modelName: string | undefined;
-  readonly countedTokens: number;
 }
 
 export class LastRequest {
   /** `undefined` if another process made the request. */
-  #size: RequestSize | undefined;
+  size: RequestSize | undefined;
   /** The shortest request that was refused. A run that fails of it may start over, and comes to the same length again. */
   refused: RefusedRequest | undefined;
   #call: CompactCall = {};
@@ -128,20 +120,15 @@ export class LastRequest {
     tellHost(() => call.answerUsage?.(take), this.#warn);
   }
 
-  /** Notes the size of the request once it is prepared. */
-  noteSize(session: MeasuredSession, pendingTokens: number): void {
-    this.#size = sizeOf(session, pendingTokens);
-  }
-
   /** Notes that the request was answered, or what it was refused with. */
   #noteEnd(refusal: unknown): void {
-    const { countedTokens = 0 } = this.#size ?? {};
+    const { countedTokens } = this.size ?? {};
     const { modelName } = this.#call;
+    if (countedTokens === undefined) return;
     const known = this.refused?.modelName === modelName ? this.refused : undefined;
-    if (refusal === undefined && known !== undefined && countedTokens >= known.countedTokens)
-      this.refused = undefined;
-    if (this.#size === undefined || refusedLength(refusal) === undefined) return;
-    if (countedTokens < (known?.countedTokens ?? Infinity))
+    const isAsLong = known !== undefined && countedTokens >= known.countedTokens;
+    if (refusal === undefined && isAsLong) this.refused = undefined;
+    if (refusedLength(refusal) !== undefined && !isAsLong)
       this.refused = { refusal, modelName, countedTokens };
   }
 
@@ -183,17 +170,17 @@ export class LastRequest {
    * longer than estimated, or the limit is lower. An earlier refusal counts for a request that would be as long again. Returns 0 without
    * a refusal, or if no edit could help.
    *
-   * @param pendingTokens tokens of the request besides history and overhead, as it is now
+   * @param pendingTokens as in `sizeOf`
    */
   excessTokens(
     { refusal, modelName }: Pick<CompactCall, 'refusal' | 'modelName'>,
-    session: MeasuredSession,
+    session: Session,
     pendingTokens: number,
   ): number {
     const { contextLimit } = session;
     const present = sizeOf(session, pendingTokens);
     const now = refusedLength(refusal);
-    if (now !== undefined) return excessOf(now, contextLimit, this.#size?.tokens ?? present.tokens);
+    if (now !== undefined) return excessOf(now, contextLimit, this.size?.tokens ?? present.tokens);
     const { refused } = this;
     if (refused === undefined || (modelName ?? refused.modelName) !== refused.modelName) return 0;
     const taken = (present.tokens * refused.countedTokens) / Math.max(1, present.countedTokens);

@@ -76,14 +76,6 @@ interface PreparedRequest extends HistoryVersion {
   readonly pendingTokens: number;
 }
 
-/** A request that was sent, with which the next one is compared. */
-export interface SentRequest {
-  readonly inputTokens: number;
-  readonly modelName: string;
-  /** The value of `history.additions` when it was sent. */
-  readonly additions: number;
-}
-
 /** Measures one session's use of the model's window. */
 export class ContextGauge {
   readonly #history: HistoryService;
@@ -125,8 +117,11 @@ export class ContextGauge {
     return { addedSince: additions - this.#prepared.additions, countedTokens, pendingTokens };
   }
 
-  /** The last request, its size estimated in the model's own tokens; `undefined` if it was not counted or has no model name. */
-  get sentRequest(): SentRequest | undefined {
+  /**
+   * The last request, its size estimated in the model's own tokens, and the value of `history.additions` then; `undefined` if it was
+   * not counted or has no model name.
+   */
+  get sentRequest(): { inputTokens: number; modelName: string; additions: number } | undefined {
     const { countedTokens, pendingTokens = 0, additions = 0 } = this.#prepared ?? {};
     const modelName = this.usageMemory?.modelName ?? this.#history.modelName;
     if (countedTokens === undefined || modelName === undefined) return undefined;

@@ -8,7 +8,7 @@ import type { ModelPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { SentMemory, SessionMemory } from '../state/session-state.js';
 import { answersSince } from './context-gauge.js';
-import type { SentRequest, UsageReport } from './context-gauge.js';
+import type { ContextGauge, UsageReport } from './context-gauge.js';
 import type { CacheMissCause, CacheMissedEvent } from './session-events.js';
 
 interface SentHistoryInit {
@@ -254,6 +254,10 @@ interface FormerRequest {
   readonly additions?: number;
 }
 
+type SinceFormer = Pick<CacheRead, 'elapsedMs' | 'ttlMs' | 'isRewritten'>;
+
+const JUST_REPORTED: SinceFormer = { elapsedMs: 0, ttlMs: Infinity, isRewritten: false };
+
 interface CachedSession {
   readonly history: HistoryService;
   readonly sent: SentHistory;
@@ -265,9 +269,7 @@ export class CacheMisses {
   readonly #session: CachedSession;
   #former: FormerRequest | undefined;
   /** Accumulated since the last reported request. */
-  #elapsedMs = 0;
-  #ttlMs = Infinity;
-  #isRewritten = false;
+  #since: SinceFormer = JUST_REPORTED;
   /** The request that is still waiting for its report. */
   #unreported: { readonly sentTo: string | undefined } | undefined;
   #missesInARow = 0;
@@ -275,7 +277,7 @@ export class CacheMisses {
   #hasRead = false;
 
   /** @param former the last request if another process made it, with its estimated input tokens */
-  constructor(session: CachedSession, former?: SentRequest) {
+  constructor(session: CachedSession, former?: ContextGauge['sentRequest']) {
     this.#session = session;
     if (former === undefined) return;
     const { modelName, ...request } = former;
@@ -297,9 +299,11 @@ export class CacheMisses {
     const { additions } = this.#former ?? {};
     if (additions !== undefined && answersSince({ additions }, history) === 0)
       this.#former = undefined;
-    this.#elapsedMs += idleMs;
-    this.#ttlMs = cache.ttlMs;
-    this.#isRewritten ||= isRewritten;
+    this.#since = {
+      elapsedMs: this.#since.elapsedMs + idleMs,
+      ttlMs: cache.ttlMs,
+      isRewritten: this.#since.isRewritten || isRewritten,
+    };
     this.#unreported = { sentTo: history.modelName };
   }
 
@@ -311,18 +315,12 @@ export class CacheMisses {
     cacheMissReason,
   }: UsageReport): CacheMissedEvent | null {
     if (this.#unreported === undefined) return null;
-    const former = this.#former;
+    const [former, since] = [this.#former, this.#since];
     const sentTo = this.#unreported.sentTo ?? modelName;
     const request = { inputTokens, sentTo, answeredBy: modelName ?? sentTo };
-    const between = {
-      elapsedMs: this.#elapsedMs,
-      ttlMs: this.#ttlMs,
-      isRewritten: this.#isRewritten,
-    };
     this.#former = request;
     this.#unreported = undefined;
-    this.#elapsedMs = 0;
-    this.#isRewritten = false;
+    this.#since = JUST_REPORTED;
     const isComparable = former !== undefined && isSameModel(former, request);
     if (!isComparable) this.#hasRead = false;
     this.#hasRead ||= (cacheReadTokens ?? 0) > 0;
@@ -334,7 +332,7 @@ export class CacheMisses {
     // A read of 0 tokens is a miss only if there is a cache at all: many local servers have none.
     const isCached = this.#hasRead || (price !== undefined && price.cacheRead < price.input);
     const missed = judgeCacheRead({
-      ...between,
+      ...since,
       formerTokens: former.inputTokens,
       inputTokens,
       price,

@@ -300,11 +300,6 @@ function adoptMemory(
   };
 }
 
-export interface SwitchOptions extends Omit<HistoryStartOptions, 'given'> {
-  /** Number of added entries that must agree with a usable state, unless the state is shorter: else it is of another branch. */
-  readonly sharedEntries: number;
-}
-
 /**
  * Continues a session from the memory that `replace` returns, before entries that the state does not cover are added: they are new to
  * the state.
@@ -317,12 +312,14 @@ export type Adopt = (replace: () => SessionMemory) => void;
  * Continues a history that keeps its added entries from the state of a process that has saved first. The switch is synchronous, so
  * that no entry added meanwhile is lost.
  *
+ * @param sharedEntries how many added entries must agree with a usable state, unless it is shorter: else it is of another branch
  * @returns `false`, without effect, if the state is not usable, or the history was cleared meanwhile
  * @throws CtxfoldError `CLOSED`, without effect, if the history was closed.
  */
 export async function switchToState(
   history: HistoryService,
-  { sharedEntries, ...options }: SwitchOptions,
+  options: Omit<HistoryStartOptions, 'given'>,
+  sharedEntries: number,
   adopt: Adopt,
 ): Promise<boolean> {
   const former = history.journal;

@@ -112,7 +112,6 @@ export class SharedHistory {
 
   #switchTo(state: unknown): Promise<boolean> {
     const { history, keeper, adopt } = this.#init;
-    const sharedEntries = keeper?.keptEntries ?? 0;
-    return switchToState(history, { ...this.#init, state, sharedEntries }, adopt);
+    return switchToState(history, { ...this.#init, state }, keeper?.keptEntries ?? 0, adopt);
   }
 }
