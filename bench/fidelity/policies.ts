@@ -146,14 +146,16 @@ export function batched(
       const [tally, unedited] = [new TokenTally(), new TokenTally()];
       const meter = new ContextMeter();
       let addedTokens = 0;
-      const gate = new EditGate({
-        ...edits,
-        reasoning: new ReasoningTerms('keep'),
-        sent,
-        cache: { prices, price: undefined },
-        history: { getRawHistory: () => history, countedTokens: () => undefined },
-        spendable: () => spendable(tally, tokensOf(history), unedited, addedTokens, prices),
-      });
+      const gate = new EditGate(
+        {
+          config: { edits, model: { bindsReasoning: false } },
+          reasoningTerms: new ReasoningTerms('keep'),
+          sent,
+          cache: { prices, price: undefined },
+          history: { getRawHistory: () => history, countedTokens: () => undefined },
+        },
+        () => spendable(tally, tokensOf(history), unedited, addedTokens, prices),
+      );
       let call = -1;
       let added = 0;
       const warm = { ...configOf(session, atPrices(rules, prices)), shrink };

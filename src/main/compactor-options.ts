@@ -6,13 +6,13 @@ import { hasFunctions } from '../shared/misuse.js';
 import { isLogger, SILENT_LOGGER, safeLogger } from './host/logger.js';
 import type { Logger } from './host/logger.js';
 import { parseOptions } from './host/parse-options.js';
-import { SESSION_OPTIONS } from './session-options.js';
 import type { OwnPrices } from './models/model-prices.js';
 import { OFFLOAD_MODES } from './offload/offload.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
 import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/ephemeral-settings-schema.js';
 import { SETTING_KEYS } from './settings/settings-registry.js';
+import type { OptionsElsewhere } from '../shared/misuse.js';
 import type { StateStore } from './state/state-store.js';
 import { isSummarizer } from './summarizer/summarizer.js';
 import type { Summarizer } from './summarizer/summarizer.js';
@@ -188,12 +188,16 @@ type WithoutDefault =
 /**
  * Validates options and fills in the defaults.
  *
+ * @param elsewhere see `assertKnownOptions`
  * @throws TypeError if `options` is not an object; RangeError that names each invalid option.
  */
-export function completeCompactorOptions(options: CompactorOptions): CompleteCompactorOptions {
+export function completeCompactorOptions(
+  options: CompactorOptions,
+  elsewhere: OptionsElsewhere,
+): CompleteCompactorOptions {
   const complete = parseOptions('compactor options', OPTIONS_SCHEMA, options, {
     '`settings`': SETTING_KEYS,
-    'createSession or of an adapter': SESSION_OPTIONS,
+    ...elsewhere,
   });
   const { preset, contextLimit = preset && DOCUMENTED_CONTEXT_LIMIT } = complete;
   return { ...complete, contextLimit, logger: safeLogger(complete.logger) };

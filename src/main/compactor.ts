@@ -27,6 +27,7 @@ import {
 } from './offload/resident.js';
 import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
+import { OPTION_PLACES } from './option-places.js';
 import { completeEditOptions } from './preflight/edit-options.js';
 import type { CompressionInputs } from './strategies/strategy.js';
 import type { SessionInit } from './preflight/session-parts.js';
@@ -103,7 +104,7 @@ export interface Compactor extends AsyncDisposable {
  * @throws TypeError if `options` is not an object; RangeError naming each invalid option.
  */
 export function createCompactor(options: CompactorOptions = {}): Compactor {
-  const complete = completeCompactorOptions(options);
+  const complete = completeCompactorOptions(options, OPTION_PLACES);
   const compactor = new ThreadedCompactor(complete);
   complete.logger.debug('a compactor starts', compactor.status());
   return compactor;
@@ -147,7 +148,7 @@ class ThreadedCompactor implements Compactor {
 
   async createSession(given: SessionOptions = {}): Promise<Session> {
     this.#assertOpen();
-    const options = readSessionOptions(given);
+    const options = readSessionOptions(given, OPTION_PLACES);
     const { sessionId = randomUUID() } = options;
     assertSessionId(sessionId);
     const removalLogPath = removalLogPathOf(options, sessionId);

@@ -20,7 +20,6 @@ import { completeEditOptions } from './preflight/edit-options.js';
 import type { EditOptions } from './preflight/edit-options.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
 import type { DensityOptions } from './settings/session-config.js';
-import { SETTING_KEYS } from './settings/settings-registry.js';
 import type { SessionState } from './state/session-state.js';
 import type { CompactByProvider } from './strategies/provider-compaction.js';
 import type { Todo } from './summarizer/todo.js';
@@ -66,18 +65,26 @@ export interface SessionOptions extends EditOptions {
   readonly overheadTokens?: number | undefined;
 }
 
-/** All options, each with its check; `null` for an option that is validated elsewhere. */
-const CHECKS: Checks<SessionOptions> = {
-  history: null,
-  state: null,
-  sessionId: null,
+/** The options that adapters take for their sessions. */
+export type SessionOptionsOfAdapters = Pick<
+  SessionOptions,
+  | 'edits'
+  | 'minReclaimTokens'
+  | 'cacheTtlMs'
+  | 'reasoning'
+  | 'density'
+  | 'activeTodos'
+  | 'overheadTokens'
+  | 'removalLogDirectory'
+  | 'canRecall'
+>;
+
+/** Each option with its check; `null` for an option that is validated elsewhere. */
+const CHECKS_OF_ADAPTERS: Checks<SessionOptionsOfAdapters> = {
   density: null,
   removalLogDirectory: assertDirectory,
-  removalLogPath: assertString,
   canRecall: assertBoolean,
   activeTodos: assertFunction,
-  now: assertFunction,
-  compactByProvider: assertFunction,
   overheadTokens: assertTokens,
   edits: null,
   minReclaimTokens: null,
@@ -85,7 +92,18 @@ const CHECKS: Checks<SessionOptions> = {
   reasoning: null,
 };
 
+const CHECKS: Checks<SessionOptions> = {
+  ...CHECKS_OF_ADAPTERS,
+  history: null,
+  state: null,
+  sessionId: null,
+  removalLogPath: assertString,
+  now: assertFunction,
+  compactByProvider: assertFunction,
+};
+
 export const SESSION_OPTIONS: readonly string[] = Object.keys(CHECKS);
+export const SESSION_OPTIONS_OF_ADAPTERS: readonly string[] = Object.keys(CHECKS_OF_ADAPTERS);
 
 const DENSITY_CHECKS: Checks<DensityOptions> = {
   workspaceRoot: null,
@@ -96,11 +114,7 @@ const DENSITY_CHECKS: Checks<DensityOptions> = {
   shrink: null,
 };
 
-/** Options that belong inside another option or to the compactor: an error about a misplaced one names the right place. */
-export const ELSEWHERE: OptionsElsewhere = {
-  '`density`': Object.keys(DENSITY_CHECKS),
-  'the `settings` of createCompactor': SETTING_KEYS,
-};
+export const DENSITY_OPTIONS: readonly string[] = Object.keys(DENSITY_CHECKS);
 
 function assertDirectory(name: string, value: unknown): void {
   assertString(name, value);
@@ -110,17 +124,21 @@ function assertDirectory(name: string, value: unknown): void {
 /**
  * Reads a session's options and validates those that need nothing but themselves to be judged.
  *
+ * @param elsewhere see `assertKnownOptions`
  * @throws TypeError for options of a wrong type; RangeError for unknown options and values.
  */
-export function readSessionOptions(given: SessionOptions): SessionOptions {
-  const options = readOptions('session options', given, CHECKS, ELSEWHERE);
+export function readSessionOptions(
+  given: SessionOptions,
+  elsewhere: OptionsElsewhere,
+): SessionOptions {
+  const options = readOptions('session options', given, CHECKS, elsewhere);
   completeEditOptions(options);
   const history =
     options.history === undefined
       ? undefined
       : (copyOfArray('history', options.history) as IContent[]);
   if (options.density === undefined) return { ...options, history };
-  const density = readOptions('density', options.density, DENSITY_CHECKS);
+  const density = readOptions('density', options.density, DENSITY_CHECKS, elsewhere);
   assertDensityOptions('density', density);
   if (density.workingSet !== undefined) assertWorkingSetRules(density.workingSet);
   return { ...options, history, density: withoutUndefined(density) };

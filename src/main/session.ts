@@ -85,10 +85,9 @@ export class Session extends SafeEmitter<SessionEvents> {
       ...this.#parts,
       toolCatalog: config.densityOptions.toolCatalog,
       snapshot: () => this.snapshot(),
-      onSwitch: () => {
+      adopt: (replace) => {
         this.#preflight.ahead.pause();
-      },
-      adopt: (former) => {
+        const former = replace();
         this.#parts = createParts({ ...this.#parts, wasSentBefore: false, former });
         this.#preflight = new Preflight(this.#parts, this.#preflight);
       },

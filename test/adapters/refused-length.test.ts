@@ -229,6 +229,41 @@ describe('a refusal in a run of `prepareStep`', () => {
   });
 });
 
+const RUNS = ['named', 'recognized by its messages'].flatMap((kind) =>
+  REFUSALS.map(([says, refuse]) => [kind, says, refuse] as const),
+);
+
+describe('a run of `prepareStep` that is started over after a refusal', () => {
+  it.each(RUNS)('%s, is answered where the provider %s', async (kind, _, refuse) => {
+    await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    const provider = new DenseProvider(refuse);
+    const answer = async ({ prompt }: { prompt: unknown }): Promise<object> => {
+      provider.take(prompt);
+      return {};
+    };
+    const model = { provider: 'azure', modelId: NAME, doGenerate: answer, doStream: answer };
+    const conversationId = kind === 'named' ? 'one' : undefined;
+    const run = async (attempt: number): Promise<void> => {
+      const prepare = prepareStep(compactor, { conversationId });
+      const messages = [{ role: 'user', content: 'make it work' }] as unknown as SdkMessage[];
+      for (let at = 0; at < 40; at += 1) {
+        const given = { model, messages: [...messages], steps: [] };
+        const step = { ...given, ...(await prepare(given)) };
+        await step.model.doGenerate({ prompt: step.messages });
+        const ids = { toolCallId: `t${attempt}-${at}`, toolName: 'fetch_page' };
+        const value = Array.from({ length: 60 }, (_, word) => Math.sin(at + word).toString(36));
+        const output = { type: 'text', value: value.join(' ') };
+        const call = { type: 'tool-call', ...ids, input: { at } } as SdkPart;
+        const result = { type: 'tool-result', ...ids, output } as SdkPart;
+        messages.push({ role: 'assistant', content: [call] }, { role: 'tool', content: [result] });
+      }
+    };
+    await expect(run(0)).rejects.toThrow();
+    for (const attempt of [1, 2]) await run(attempt);
+    expect(provider.requests.filter((isRefused) => isRefused)).toHaveLength(1);
+  });
+});
+
 describe('a prompt that is too long', () => {
   it.each(REFUSED)(
     'over %s is made shorter and sent again, with %s: the provider %s',

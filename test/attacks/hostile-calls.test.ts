@@ -81,18 +81,18 @@ describe('the options of a call', () => {
   );
 
   it.each([
-    [{ conversationId: 5 }, TypeError, 'conversationId to be a string, got number'],
-    [{ modelName: {} }, TypeError, 'modelName to be a string, got object'],
+    [{ conversationId: 5 }, TypeError, 'conversationId to be a string, got the number 5'],
+    [{ modelName: {} }, TypeError, 'modelName to be a string, got an object'],
     [{ reportedInputTokens: NaN }, RangeError, 'reportedInputTokens of at least 0, got NaN'],
     [
       { reportedInputTokens: '1' },
       TypeError,
       'reportedInputTokens to be a number, got the string "1"',
     ],
-    [{ signal: {} }, TypeError, 'signal to be an AbortSignal, got object'],
+    [{ signal: {} }, TypeError, 'signal to be an AbortSignal, got an object'],
     [{ reasoning: 'drop' }, RangeError, 'reasoning to be one of'],
     [{ modelname: 'm' }, RangeError, `no option "modelname" (did you mean 'modelName'?)`],
-    ['gpt', TypeError, 'an object of what is known about a call, got string'],
+    ['gpt', TypeError, 'an object of what is known about a call, got a string'],
   ])('are refused with what is wrong: %j', async (given, kind, message) => {
     const compact = compactSample(compactor, { onError: 'throw' });
     const compacting = compact(talk(), given as never);

@@ -79,7 +79,7 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
       messages: given,
       instructions,
     } = checkedFields<Partial<StepInput<Message, Model>>>(step, 'what a step is prepared with');
-    const messages = checkedMessages(given ?? null);
+    const messages = checkedMessages(given, 'an array of messages as `messages` of a step');
     const last = asRecord(steps?.[steps.length - 1]);
     const usage = hasServerCalls(last?.['content']) ? undefined : asRecord(last?.['usage']);
     const details = asRecord(usage?.['inputTokenDetails']);

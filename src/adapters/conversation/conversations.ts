@@ -143,7 +143,10 @@ export class Conversations<Message> {
     if (known !== undefined) return known;
     options.logger.debug('a conversation begins', { conversationId, messages: messages.length });
     const parts = { compactor: this.#compactor, format: this.#format, options };
-    return new Conversation(parts, conversationId, this.#formersClosed(messages, key));
+    // A named conversation that starts over is the same one.
+    const alike = conversationId === undefined ? [...this.#conversations.keys()] : [];
+    const refused = alike.map((former) => former.refusedFor(messages)).findLast(Boolean);
+    return new Conversation(parts, conversationId, this.#formersClosed(messages, key), refused);
   }
 
   /** Resolves once the conversations have closed that a new one continues. */

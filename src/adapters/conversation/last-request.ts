@@ -3,6 +3,7 @@
 import { tellHost } from '../../main/host/ask-host.js';
 import type { Logger } from '../../main/host/logger.js';
 import { refusedLength } from '../../main/models/model-limits.js';
+import type { RefusedLength } from '../../main/models/model-limits.js';
 import type { Session } from '../../main/session.js';
 import { nextTurn } from '../../main/waiting/event-loop-turn.js';
 import { asError } from '../../shared/errors.js';
@@ -27,9 +28,31 @@ const MAX_SUBTRACTED = 0.9;
  */
 const MAX_RATIO = 4;
 
+/** The size of a request. */
+interface RequestSize {
+  /** Estimated tokens of the whole request, in the model's own tokens. */
+  readonly tokens: number;
+  /** Counted tokens of its history. Unlike the estimate, they do not change with what is learned of the model. */
+  readonly countedTokens: number;
+}
+
+/** Returns the size of the request that a session would make now. @param pendingTokens its tokens besides history and overhead */
+export function sizeOf(session: Session, pendingTokens: number): RequestSize {
+  const tokens = session.contextUsage().tokens + pendingTokens;
+  return { tokens, countedTokens: session.history.getTotalTokens() };
+}
+
+/** What a model refused a request with for its length. */
+interface RefusedRequest extends Pick<RequestSize, 'countedTokens'> {
+  readonly refusal: unknown;
+  readonly modelName: string | undefined;
+}
+
 export class LastRequest {
-  /** Estimated size of the whole request, in the model's own tokens; `undefined` if another process made the request. */
-  tokens: number | undefined;
+  /** `undefined` if another process made the request. */
+  size: RequestSize | undefined;
+  /** The shortest request that was refused. A run that fails of it may start over, and comes to the same length again. */
+  refused: RefusedRequest | undefined;
   #call: CompactCall = {};
   #awaitsUsage = false;
   #isAnswered = false;
@@ -68,7 +91,10 @@ export class LastRequest {
     learn: (refusal: unknown) => void,
     logger: Logger,
   ): void {
-    if (call.refusal !== undefined) learn(call.refusal);
+    if (call.refusal !== undefined) {
+      learn(call.refusal);
+      this.#noteEnd(call.refusal);
+    }
     this.#call = call;
     this.#refusal = undefined;
     this.#awaitsUsage = call.answerUsage !== undefined;
@@ -81,6 +107,7 @@ export class LastRequest {
       if (usage.refusal !== undefined) learn(usage.refusal);
       if (this.#call !== call) return;
       this.#awaitsUsage = false;
+      this.#noteEnd(usage.refusal);
       this.#refusal = usage.refusal ?? this.#refusal;
       this.#isAnswered = usage.refusal === undefined;
       try {
@@ -91,6 +118,18 @@ export class LastRequest {
       }
     };
     tellHost(() => call.answerUsage?.(take), this.#warn);
+  }
+
+  /** Notes that the request was answered, or what it was refused with. */
+  #noteEnd(refusal: unknown): void {
+    const { countedTokens } = this.size ?? {};
+    const { modelName } = this.#call;
+    if (countedTokens === undefined) return;
+    const known = this.refused?.modelName === modelName ? this.refused : undefined;
+    const isAsLong = known !== undefined && countedTokens >= known.countedTokens;
+    if (refusal === undefined && isAsLong) this.refused = undefined;
+    if (refusedLength(refusal) !== undefined && !isAsLong)
+      this.refused = { refusal, modelName, countedTokens };
   }
 
   /**
@@ -128,24 +167,44 @@ export class LastRequest {
 
   /**
    * Returns by how many tokens the model's window is smaller than it seems, after it refused a request as too long: the request was
-   * longer than estimated, or the limit is lower. Returns 0 without such a refusal, or if no edit could help.
+   * longer than estimated, or the limit is lower. An earlier refusal counts for a request that would be as long again. Returns 0 without
+   * a refusal, or if no edit could help.
    *
-   * @param contextLimit the session's limit, in tokens
-   * @param present estimated tokens of the request as it is now, used if another process made the last one
+   * @param pendingTokens as in `sizeOf`
    */
-  excessTokens(refusal: unknown, contextLimit: number, present: number): number {
-    const refused = refusedLength(refusal);
-    if (refused === undefined) return 0;
-    const { limit = contextLimit, tokens } = refused;
-    const taken = this.tokens ?? present;
-    if (tokens === undefined)
-      return Math.max(0, contextLimit - Math.min(limit, Math.floor(UNNAMED_SHARE * taken)));
-    const above = Math.max(0, contextLimit - limit);
-    const excess = Math.max(0, Math.ceil(tokens - taken));
-    const isScaled = excess > MOST_EXCESS * limit && tokens <= MAX_RATIO * taken;
-    if (isScaled) return Math.ceil(limit * (1 - taken / tokens)) + above;
-    return excess <= MAX_SUBTRACTED * limit ? excess + above : 0;
+  excessTokens(
+    { refusal, modelName }: Pick<CompactCall, 'refusal' | 'modelName'>,
+    session: Session,
+    pendingTokens: number,
+  ): number {
+    const { contextLimit } = session;
+    const present = sizeOf(session, pendingTokens);
+    const now = refusedLength(refusal);
+    if (now !== undefined) return excessOf(now, contextLimit, this.size?.tokens ?? present.tokens);
+    const { refused } = this;
+    if (refused === undefined || (modelName ?? refused.modelName) !== refused.modelName) return 0;
+    const taken = (present.tokens * refused.countedTokens) / Math.max(1, present.countedTokens);
+    const said = excessOf(refusedLength(refused.refusal) ?? {}, contextLimit, taken);
+    // The model may count another text of that length differently, so no number leaves it more than a refusal without one.
+    const excess = said === 0 ? 0 : Math.max(said, excessOf({}, contextLimit, taken));
+    return present.tokens > contextLimit - excess ? excess : 0;
   }
+}
+
+/** @param taken estimated tokens of the refused request */
+function excessOf(
+  { limit: named, tokens }: RefusedLength,
+  contextLimit: number,
+  taken: number,
+): number {
+  const limit = named ?? contextLimit;
+  if (tokens === undefined)
+    return Math.max(0, contextLimit - Math.min(limit, Math.floor(UNNAMED_SHARE * taken)));
+  const above = Math.max(0, contextLimit - limit);
+  const excess = Math.max(0, Math.ceil(tokens - taken));
+  const isScaled = excess > MOST_EXCESS * limit && tokens <= MAX_RATIO * taken;
+  if (isScaled) return Math.ceil(limit * (1 - taken / tokens)) + above;
+  return excess <= MAX_SUBTRACTED * limit ? excess + above : 0;
 }
 
 /** Reports the usage in the arguments of a call, if there is any. */

@@ -12,6 +12,7 @@ import { checkedCall, checkedFields, checkedMessages } from '../request/call-arg
 import type { ConversationReport } from './conversation.js';
 import { conversationsOf } from './conversations.js';
 import type { MessageFormat } from '../format/message-format.js';
+import { kindOf } from '../../shared/misuse.js';
 import { warnOfFailure } from './warn-of-failure.js';
 
 /**
@@ -61,7 +62,7 @@ export function createMessageCompactor<Message, Own = Message>(
 ): CountingCompactor<Own> {
   if (typeof (compactor as Partial<Compactor> | null)?.createSession !== 'function') {
     throw new TypeError(
-      `Expected a compactor, as createCompactor makes it, got ${typeof compactor}.`,
+      `Expected a compactor, as createCompactor makes it, got ${kindOf(compactor)}.`,
     );
   }
   const complete = completeAdapterOptions(compactor, checkedFields(options, 'adapter options'));

@@ -98,6 +98,18 @@ export function isEditedWithin<Message>(
   return same > (length - first) / 2;
 }
 
+/** Whether the first messages that are no instructions are the same. */
+export function beginAlike<Message>(
+  format: MessageFormat<Message>,
+  one: readonly Message[],
+  other: readonly Message[],
+): boolean {
+  const isFirst = (message: Message): boolean => format.isInstruction?.(message) !== true;
+  const [first, otherFirst] = [one.find(isFirst), other.find(isFirst)];
+  if (first === undefined || otherFirst === undefined) return false;
+  return first === otherFirst || format.isSame(first, otherFirst);
+}
+
 /** Whether all messages up to an index are instructions. */
 function areInstructions<Message>(
   format: MessageFormat<Message>,

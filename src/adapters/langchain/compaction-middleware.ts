@@ -50,7 +50,7 @@ export function compactionMiddleware(
         tools,
         modelSettings,
       } = checkedFields<Partial<typeof request>>(request, 'a model call');
-      const given = checkedMessages(list ?? null);
+      const given = checkedMessages(list, 'an array of messages as `messages` of a model call');
       const { configurable } = asRecord(runtime) ?? {};
       const { defaultOptions, modelKwargs } = asRecord(model) ?? {};
       if (warnIfServerHeld(logger, modelSettings, defaultOptions, modelKwargs))

@@ -15,6 +15,7 @@ import type { AdapterOptions, CompactCall } from '../request/adapter-options.js'
 import { editingFetch, refusalIn, withBody } from '../conversation/editing-fetch.js';
 import type { TextRequest } from '../conversation/editing-fetch.js';
 import { readingUsage } from '../conversation/reading-usage.js';
+import { checkedFields } from '../request/call-arguments.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { chatCompactor } from './chat-compactor.js';
 import { HISTORY_PATHS } from './history-paths.js';
@@ -53,7 +54,7 @@ export function compactingFetch(
   options: AdapterOptions = {},
   send: Fetch = globalThis.fetch,
 ): Fetch {
-  const { reasoning: _, ...ofItems } = options;
+  const { reasoning: _, ...ofItems } = checkedFields(options, 'adapter options');
   const compacts: Record<keyof typeof HISTORY_PATHS, MessageCompactor<object>> = {
     messages: chatCompactor<object>(compactor, options),
     input: inputCompactor(compactor, ofItems) as unknown as MessageCompactor<object>,

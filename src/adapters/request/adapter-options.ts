@@ -2,9 +2,9 @@
 
 import * as z from 'zod/mini';
 import type { Compactor } from '../../main/compactor.js';
-import { COMPACTOR_OPTIONS } from '../../main/compactor-options.js';
-import { ELSEWHERE, readSessionOptions } from '../../main/session-options.js';
-import type { SessionOptions } from '../../main/session-options.js';
+import { OPTION_PLACES } from '../../main/option-places.js';
+import { readSessionOptions, SESSION_OPTIONS_OF_ADAPTERS } from '../../main/session-options.js';
+import type { SessionOptions, SessionOptionsOfAdapters } from '../../main/session-options.js';
 import { isLogger, SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 import { parseOptions } from '../../main/host/parse-options.js';
@@ -14,25 +14,11 @@ import type { Session } from '../../main/session.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { assertKnownOptions } from '../../shared/misuse.js';
 
-/** Options passed to the sessions of an adapter. */
-type SessionSettings = Pick<
-  SessionOptions,
-  | 'edits'
-  | 'minReclaimTokens'
-  | 'cacheTtlMs'
-  | 'reasoning'
-  | 'density'
-  | 'activeTodos'
-  | 'overheadTokens'
-  | 'removalLogDirectory'
-  | 'canRecall'
->;
-
 /** What an adapter does if something in ctxfold fails. */
 export type OnError = 'send-uncompacted' | 'throw';
 
 /** Options of an adapter, all optional. Those of sessions have the same defaults as there. */
-export interface AdapterOptions extends SessionSettings {
+export interface AdapterOptions extends SessionOptionsOfAdapters {
   /** Conversations that are kept; the least recently used one is evicted. @default 32 */
   readonly maxConversations?: number | undefined;
   /**
@@ -109,19 +95,8 @@ const DEFAULT_MAX_CONVERSATIONS = 32;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-const bySession = z.optional(z.unknown());
-
 /** Checks of the adapter's own options. `readSessionOptions` checks those that are passed to sessions. */
 const CHECKS = {
-  edits: bySession,
-  minReclaimTokens: bySession,
-  cacheTtlMs: bySession,
-  reasoning: bySession,
-  density: bySession,
-  overheadTokens: bySession,
-  removalLogDirectory: bySession,
-  canRecall: bySession,
-  activeTodos: bySession,
   onError: z.optional(z.enum(['send-uncompacted', 'throw'])),
   maxConversations: z.optional(z.int().check(z.gte(1))),
   removalLogPath: z.optional(
@@ -129,7 +104,10 @@ const CHECKS = {
   ),
   onSession: z.optional(z.custom(isFunction, 'Expected a function')),
   logger: z.optional(z.custom(isLogger, 'Expected an object with debug, warn and error')),
-} satisfies Record<keyof AdapterOptions | 'removalLogPath', z.ZodMiniType>;
+} satisfies Record<
+  Exclude<keyof AdapterOptions, keyof SessionOptionsOfAdapters> | 'removalLogPath',
+  z.ZodMiniType
+>;
 
 const OPTIONS_SCHEMA: z.ZodMiniType = z.object(CHECKS);
 
@@ -147,7 +125,7 @@ export function optionsOfSession({
   onError: _onError,
   logger: _logger,
   ...options
-}: CompleteAdapterOptions): SessionSettings {
+}: CompleteAdapterOptions): SessionOptionsOfAdapters {
   return options;
 }
 
@@ -178,10 +156,8 @@ export async function callOnSession(
  * @throws RangeError naming each unknown one
  */
 export function assertAdapterOptions(options: object, own: readonly string[] = []): void {
-  assertKnownOptions('adapter options', { ...options }, [...Object.keys(CHECKS), ...own], {
-    ...ELSEWHERE,
-    createCompactor: COMPACTOR_OPTIONS,
-  });
+  const known = [...SESSION_OPTIONS_OF_ADAPTERS, ...Object.keys(CHECKS), ...own];
+  assertKnownOptions('adapter options', { ...options }, known, OPTION_PLACES);
 }
 
 /** The logger of an adapter: its own, else the compactor's. */
@@ -204,7 +180,7 @@ export function completeAdapterOptions(
     logger: loggerOf(compactor, options),
   };
   try {
-    readSessionOptions(optionsOfSession(complete));
+    readSessionOptions(optionsOfSession(complete), OPTION_PLACES);
   } catch (cause) {
     // Callers of adapters get one kind of error for all options.
     throw new RangeError(asError(cause).message, { cause });

@@ -1,32 +1,47 @@
 // Checks the arguments of each call of an adapter. Messages are checked by the reader of their format.
 
+import { types } from 'node:util';
+import { OPTION_PLACES } from '../../main/option-places.js';
 import { checkedReport } from '../../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
 import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
-import { assertKnownOptions, assertTokens } from '../../shared/misuse.js';
+import { assertKnownOptions, assertTokens, kindOf } from '../../shared/misuse.js';
 import type { Check } from '../../shared/misuse.js';
-import { asRecord, asText } from '../../shared/json.js';
+import { asRecord, asText, isRecord } from '../../shared/json.js';
 import type { CompactCall } from './adapter-options.js';
 
 /**
  * Returns a copy of the list up to and including the first element that is not an object, which the reader of the format
  * will reject. A sparse list may claim billions of further elements.
  *
+ * @param what names it in errors
  * @throws TypeError if it is not a list, or throws when it is read
  */
-export function checkedMessages<Message>(given: readonly Message[] | null): readonly Message[] {
-  let messages: readonly Message[] | undefined;
+export function checkedMessages<Message>(
+  given: readonly Message[] | null | undefined,
+  what: string = 'an array of messages',
+): readonly Message[] {
+  return copied(what, given, (value) => (Array.isArray(value) ? copyOf(value) : undefined));
+}
+
+/** Returns the copy of a value. @throws TypeError if there is none, or the value throws when it is read */
+function copied<Value>(
+  what: string,
+  given: Value | null | undefined,
+  copy: (value: NonNullable<Value>) => Value | undefined,
+): Value {
+  let value: Value | undefined;
   try {
-    messages = Array.isArray(given) ? copyOf(given as readonly Message[]) : undefined;
+    value = given === null || given === undefined ? undefined : copy(given);
   } catch (cause) {
-    throw new TypeError('Expected an array of messages, got what throws when it is read.', {
-      cause,
-    });
+    throw new TypeError(`Expected ${what}, got what throws when it is read.`, { cause });
   }
-  if (messages !== undefined) return messages;
-  const got = given === null ? 'null' : typeof given;
-  throw new TypeError(`Expected an array of messages, got ${got}.`);
+  if (value !== undefined) return value;
+  // A text may be a message, so nothing of it is quoted.
+  throw new TypeError(
+    `Expected ${what}, got ${typeof given === 'string' ? 'a string' : kindOf(given)}.`,
+  );
 }
 
 function copyOf<Message>(given: readonly Message[]): readonly Message[] {
@@ -47,15 +62,9 @@ function copyOf<Message>(given: readonly Message[]): readonly Message[] {
  * @throws TypeError if it is not an object, or throws when it is read
  */
 export function checkedFields<Fields extends object>(given: Fields | null, what: string): Fields {
-  let fields: Fields | undefined;
-  try {
-    fields = typeof given === 'object' && given !== null ? { ...given } : undefined;
-  } catch (cause) {
-    throw new TypeError(`Expected ${what}, got what throws when it is read.`, { cause });
-  }
-  if (fields !== undefined) return fields;
-  const got = given === null ? 'null' : typeof given;
-  throw new TypeError(`Expected an object of ${what}, got ${got}.`);
+  return copied(`an object of ${what}`, given, (value) =>
+    isRecord(value) && !types.isPromise(value) ? { ...value } : undefined,
+  );
 }
 
 const isText = expects(asText, 'a string');
@@ -88,7 +97,7 @@ const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
 function expects(read: (value: unknown) => unknown, expected: string): Check {
   return (name, value) => {
     if (read(value) !== undefined) return;
-    throw new TypeError(`Expected ${name} to be ${expected}, got ${typeof value}.`);
+    throw new TypeError(`Expected ${name} to be ${expected}, got ${kindOf(value)}.`);
   };
 }
 
@@ -103,7 +112,7 @@ export function checkedCall(given: unknown): CompactCall {
     given,
     'what is known about a call',
   );
-  assertKnownOptions('arguments of a call', fields, Object.keys(CHECKS));
+  assertKnownOptions('arguments of a call', fields, Object.keys(CHECKS), OPTION_PLACES);
   const call: Record<string, unknown> = {};
   for (const [name, check] of Object.entries(CHECKS)) {
     const value = fields[name as keyof CompactCall] ?? undefined;

@@ -170,7 +170,7 @@ export class CompressionAhead {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const asked = this.#account.askedElsewhere;
-    const { history, compressionInputs } = this.#parts;
+    const { history } = this.#parts;
     if (asked === undefined || asked === this.#lastTakeOver || this.#job !== undefined) return;
     this.#lastTakeOver = asked;
     const raw = history.getRawHistory();
@@ -184,8 +184,7 @@ export class CompressionAhead {
     };
     this.#watch(job, tracked);
     try {
-      const isShared = compressionInputs?.().summarizer?.answerTo !== undefined;
-      if (!isShared || !strategy.requiresLLM || strategy.name === 'provider') return;
+      if (!this.#isShared(strategy)) return;
       const then = { ...asked, contents };
       const made = await makeCompression(this.#parts, strategy, promptId, signal, then);
       if (this.#account.askedElsewhere !== asked || tracked.isGone || this.#isClosed) return;
@@ -232,12 +231,31 @@ export class CompressionAhead {
     else if (event.isAhead === true) this.#account.noteThrownAway();
   }
 
-  /** Aborts a running compression. No other one can begin. */
+  /** Aborts a running compression, or leaves it to the next process of a named conversation. No other one can begin. */
   close(): void {
     this.#isClosed = true;
-    const isNamed = this.#parts.keeper?.isNamed === true;
-    const why = isNamed ? new LeftToOtherProcess() : new Error('The session was closed.');
-    if (this.#job !== undefined) this.#discard(this.#job, why);
+    const job = this.#job;
+    if (job === undefined) return;
+    const isLeft = this.#parts.keeper?.isNamed === true && this.#isShared(job.strategy);
+    if (!isLeft || job.tracked === undefined) {
+      this.#discard(job, new Error('The session was closed.'));
+      return;
+    }
+    // The last save may be the only one that tells the next process of it.
+    this.#end(job);
+    this.#account.leave(job.asked);
+    job.controller.abort(new LeftToOtherProcess());
+  }
+
+  /** Whether another process can take over a summary by this strategy. */
+  #isShared({ requiresLLM, name }: CompressionStrategy): boolean {
+    if (!requiresLLM || name === 'provider') return false;
+    try {
+      return this.#parts.compressionInputs?.().summarizer?.answerTo !== undefined;
+    } catch {
+      // The host's function failed that chooses the summarizer.
+      return false;
+    }
   }
 
   /** Share of the window from which on summaries are requested. */

@@ -117,12 +117,16 @@ export class ContextGauge {
     return { addedSince: additions - this.#prepared.additions, countedTokens, pendingTokens };
   }
 
-  /** The last request and its size, estimated in the model's own tokens; `undefined` if it was not counted or has no model name. */
-  get sentRequest(): { readonly inputTokens: number; readonly modelName: string } | undefined {
-    const { countedTokens, pendingTokens = 0 } = this.#prepared ?? {};
+  /**
+   * The last request, its size estimated in the model's own tokens, and the value of `history.additions` then; `undefined` if it was
+   * not counted or has no model name.
+   */
+  get sentRequest(): { inputTokens: number; modelName: string; additions: number } | undefined {
+    const { countedTokens, pendingTokens = 0, additions = 0 } = this.#prepared ?? {};
     const modelName = this.usageMemory?.modelName ?? this.#history.modelName;
     if (countedTokens === undefined || modelName === undefined) return undefined;
-    return { inputTokens: this.#withOverhead(countedTokens) + pendingTokens, modelName };
+    const inputTokens = this.#withOverhead(countedTokens) + pendingTokens;
+    return { inputTokens, modelName, additions };
   }
 
   /** What usage reports have taught, for a later session; `null` if nothing. */
@@ -316,7 +320,10 @@ export class ContextGauge {
 }
 
 /** How many times the model has answered since a request. Consecutive `ai` entries are one answer. */
-function answersSince({ additions }: HistoryVersion, history: HistoryService): number {
+export function answersSince(
+  { additions }: Pick<HistoryVersion, 'additions'>,
+  history: HistoryService,
+): number {
   const entries = history.getRawHistory();
   let answers = 0;
   for (let at = entries.length - (history.additions - additions); at < entries.length; at += 1) {

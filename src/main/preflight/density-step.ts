@@ -21,7 +21,6 @@ import type { Admission } from './edit-policy.js';
 import { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** After this many stale plans the pass runs on this thread, where the history cannot change while it runs. */
@@ -49,15 +48,10 @@ export class DensityPruner {
 
   /** @param costs the session's costs so far */
   constructor(parts: SessionParts, costs: CostMeter) {
-    const { config, history, sent, wasSentBefore = false, former } = parts;
+    const { config, history, wasSentBefore = false, former } = parts;
     this.#parts = parts;
     this.#costs = costs;
-    this.#gate = new EditGate({
-      ...gateOptions(parts),
-      history,
-      sent,
-      spendable: () => costs.spendable,
-    });
+    this.#gate = new EditGate(parts, () => costs.spendable);
     // Under `every-turn` all edits land at once, so there is nothing to replay.
     this.#needsReplay = wasSentBefore && config.edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);

@@ -1,6 +1,6 @@
 // The options that say when edits land, their policies, the reasons for landing, and the validation of the options.
 
-import { assertTokens } from '../../shared/misuse.js';
+import { assertNumber, assertString, assertTokens } from '../../shared/misuse.js';
 import { shownText } from '../../shared/shown-text.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 
@@ -87,9 +87,7 @@ export function completeEditOptions(options: EditOptions): CompleteEditOptions {
 }
 
 function assertOneOf(name: string, value: unknown, values: readonly string[]): void {
-  if (typeof value !== 'string') {
-    throw new TypeError(`Expected ${name} to be a string, got ${typeof value}.`);
-  }
+  assertString(name, value);
   if (values.includes(value)) return;
   const known = values.map((each) => `'${each}'`).join(', ');
   throw new RangeError(`Expected ${name} to be one of ${known}, got ${shownText(value)}.`);
@@ -97,9 +95,7 @@ function assertOneOf(name: string, value: unknown, values: readonly string[]): v
 
 /** Validates a cache lifetime. Infinity means a cache that outlives the session. @throws TypeError or RangeError if invalid. */
 export function assertTimeToLive(cacheTtlMs: number): void {
-  if (typeof cacheTtlMs !== 'number') {
-    throw new TypeError(`Expected cacheTtlMs to be a number, got ${typeof cacheTtlMs}.`);
-  }
+  assertNumber('cacheTtlMs', cacheTtlMs);
   if (cacheTtlMs >= 0) return;
   throw new RangeError(`Expected cacheTtlMs of at least 0, got ${cacheTtlMs}.`);
 }

@@ -10,7 +10,7 @@ import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { EMPTY_PLAN } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
 import { cachePrices } from '../models/model-prices.js';
-import type { CacheTerms, ReasoningTerms } from '../models/session-model.js';
+import type { CacheTerms, ReasoningTerms, SessionModel } from '../models/session-model.js';
 import type { CompleteEditOptions, EditPolicy, LandingReason } from './edit-options.js';
 import { startsOfLosses } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
@@ -55,30 +55,35 @@ export interface LandingPoint {
   readonly minCachedTokens?: number | undefined;
 }
 
-export interface EditGateOptions extends Omit<CompleteEditOptions, 'reasoning'> {
-  readonly reasoning: Pick<ReasoningTerms, 'policy' | 'isUnset'>;
+/** The parts of a session that decide when its edits land. */
+export interface GateParts {
+  readonly config: {
+    readonly edits: Pick<CompleteEditOptions, 'edits' | 'minReclaimTokens'>;
+    readonly model: Pick<SessionModel, 'bindsReasoning'>;
+  };
+  readonly reasoningTerms: Pick<ReasoningTerms, 'policy' | 'isUnset'>;
   readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
-  /** Returns by how much the cost of an edit may run ahead of its savings; see `PricedEdit`. @default unlimited */
-  readonly spendable?: (() => number) | undefined;
-  /** Whether the model binds reasoning to its prefix. @default false */
-  readonly bindsReasoning?: (() => boolean) | undefined;
 }
 
 /** Decides which density edits of one session land. */
 export class EditGate {
-  readonly #options: EditGateOptions;
+  readonly #parts: GateParts;
+  readonly #spendable: (() => number) | undefined;
 
-  constructor(options: EditGateOptions) {
-    this.#options = options;
+  /** @param spendable returns by how much the cost of an edit may run ahead of its savings; see `PricedEdit` @default unlimited */
+  constructor(parts: GateParts, spendable?: () => number) {
+    this.#parts = parts;
+    this.#spendable = spendable;
   }
 
   /** Returns the part of an edit that may land now. */
   admit(found: FoundEdit, point: LandingPoint): Admission {
     if (found.firstEntry === Infinity) return NOTHING_FOUND;
     const { isForced, isBatchPoint, tokensBelowStep } = point;
-    const { edits, sent, cache } = this.#options;
+    const { config, sent, cache } = this.#parts;
+    const { edits } = config.edits;
     const sparingReasoning = (edit: FoundEdit): FoundEdit =>
       this.#withoutBreakingReasoning(edit, isForced);
     if (tokensBelowStep !== undefined) {
@@ -107,13 +112,13 @@ export class EditGate {
 
   /** The part of an edit that is worth the cache it invalidates; `undefined` if none is. */
   #worthwhile(edit: FoundEdit, shrinking: FoundEdit, point: LandingPoint): FoundEdit | undefined {
-    const { minReclaimTokens, spendable } = this.#options;
+    const { minReclaimTokens } = this.#parts.config.edits;
     if (minReclaimTokens === undefined) {
       // Most edits are held, and would be even if they left nothing of their entries: for those, make no replacements.
       const most = this.#priced(edit.withNothingLeft, point);
       if (worthwhileFrom(most) === Infinity) return undefined;
       const priced = this.#priced(edit.result, point);
-      const entry = worthwhileFrom({ ...priced, spendable: spendable?.() });
+      const entry = worthwhileFrom({ ...priced, spendable: this.#spendable?.() });
       return entry === Infinity ? undefined : edit.limitedTo({ entry, block: 0 });
     }
     // Shrinking unsent results costs no cache, so its savings must not pay for the other edits.
@@ -127,7 +132,7 @@ export class EditGate {
     result: PricedEdit['result'],
     { isAboveStep, minCachedTokens }: LandingPoint,
   ): PricedEdit {
-    const { sent, history, cache } = this.#options;
+    const { sent, history, cache } = this.#parts;
     return {
       result,
       history: history.getRawHistory(),
@@ -139,9 +144,9 @@ export class EditGate {
   }
 
   #withoutBreakingReasoning(found: FoundEdit, isForced: boolean): FoundEdit {
-    const { reasoning, history } = this.#options;
+    const { reasoningTerms, history } = this.#parts;
     const isForbidden =
-      reasoning.policy === 'forbid-edits' || (!isForced && this.#holdsForReasoning);
+      reasoningTerms.policy === 'forbid-edits' || (!isForced && this.#holdsForReasoning);
     if (!isForbidden || found.firstEntry === Infinity) return found;
     return found.limitedTo(placeBehindReasoning(history.getRawHistory(), found.firstEntry));
   }
@@ -151,26 +156,22 @@ export class EditGate {
    * agreed to lose; under a stripping policy, the open turn would lose its reasoning.
    */
   get #holdsForReasoning(): boolean {
-    const { reasoning } = this.#options;
-    if (!protectsReasoning(this.#options)) return false;
-    return reasoning.policy === 'keep' ? reasoning.isUnset : isTurnOpen(this.#options);
+    const { policy, isUnset } = this.#parts.reasoningTerms;
+    if (!protectsReasoning(this.#parts)) return false;
+    return policy === 'keep' ? isUnset : isTurnOpen(this.#parts);
   }
 }
 
-type TurnOptions = Pick<EditGateOptions, 'edits' | 'reasoning' | 'bindsReasoning'> & {
-  readonly history: Pick<HistoryService, 'getRawHistory'>;
-};
-
 /** Whether stripping reasoning should wait for the end of the turn: until then, calls are sent with the reasoning that led to them. */
-export function needsOpenTurn(options: TurnOptions): boolean {
-  return options.reasoning.policy !== 'keep' && protectsReasoning(options) && isTurnOpen(options);
+export function needsOpenTurn(parts: GateParts): boolean {
+  return parts.reasoningTerms.policy !== 'keep' && protectsReasoning(parts) && isTurnOpen(parts);
 }
 
-function protectsReasoning({ edits, bindsReasoning }: TurnOptions): boolean {
-  return edits === 'append-only' || (isBatching(edits) && bindsReasoning?.() === true);
+function protectsReasoning({ config: { edits, model } }: GateParts): boolean {
+  return edits.edits === 'append-only' || (isBatching(edits.edits) && model.bindsReasoning);
 }
 
-function isTurnOpen({ history }: TurnOptions): boolean {
+function isTurnOpen({ history }: GateParts): boolean {
   return history.getRawHistory().at(-1)?.speaker === 'tool';
 }
 

@@ -31,7 +31,6 @@ import type {
   StepEnd,
   Steps,
 } from './session-events.js';
-import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 import { cachingTerms } from './token-tally.js';
 
@@ -312,8 +311,7 @@ export class Preflight {
 
   /** Whether the finished summary strips the reasoning of the turn in progress. */
   get #stripsOpenTurn(): boolean {
-    const { history } = this.#parts;
-    return !this.ahead.keepsReasoning && needsOpenTurn({ ...gateOptions(this.#parts), history });
+    return !this.ahead.keepsReasoning && needsOpenTurn(this.#parts);
   }
 
   /** Applies a compression. @param isReached as in `#compress` */

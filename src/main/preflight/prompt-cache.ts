@@ -7,7 +7,8 @@ import type { HistoryService } from '../history-service.js';
 import type { ModelPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { SentMemory, SessionMemory } from '../state/session-state.js';
-import type { UsageReport } from './context-gauge.js';
+import { answersSince } from './context-gauge.js';
+import type { ContextGauge, UsageReport } from './context-gauge.js';
 import type { CacheMissCause, CacheMissedEvent } from './session-events.js';
 
 interface SentHistoryInit {
@@ -249,9 +250,13 @@ interface FormerRequest {
   readonly inputTokens: number;
   readonly sentTo: string | undefined;
   readonly answeredBy: string | undefined;
-  /** Whether no usage was reported for this request, so that it may not have been answered. */
-  readonly isUnreported?: boolean;
+  /** If no usage was reported for this request, the value of `history.additions` when it was sent: it may not have been answered. */
+  readonly additions?: number;
 }
+
+type SinceFormer = Pick<CacheRead, 'elapsedMs' | 'ttlMs' | 'isRewritten'>;
+
+const JUST_REPORTED: SinceFormer = { elapsedMs: 0, ttlMs: Infinity, isRewritten: false };
 
 interface CachedSession {
   readonly history: HistoryService;
@@ -264,9 +269,7 @@ export class CacheMisses {
   readonly #session: CachedSession;
   #former: FormerRequest | undefined;
   /** Accumulated since the last reported request. */
-  #elapsedMs = 0;
-  #ttlMs = Infinity;
-  #isRewritten = false;
+  #since: SinceFormer = JUST_REPORTED;
   /** The request that is still waiting for its report. */
   #unreported: { readonly sentTo: string | undefined } | undefined;
   #missesInARow = 0;
@@ -274,14 +277,11 @@ export class CacheMisses {
   #hasRead = false;
 
   /** @param former the last request if another process made it, with its estimated input tokens */
-  constructor(
-    session: CachedSession,
-    former?: { readonly inputTokens: number; readonly modelName: string },
-  ) {
+  constructor(session: CachedSession, former?: ContextGauge['sentRequest']) {
     this.#session = session;
     if (former === undefined) return;
-    const { inputTokens, modelName } = former;
-    this.#former = { inputTokens, sentTo: modelName, answeredBy: modelName, isUnreported: true };
+    const { modelName, ...request } = former;
+    this.#former = { ...request, sentTo: modelName, answeredBy: modelName };
   }
 
   /** Drops the request without a report: from here on a report could belong to the next request. */
@@ -296,13 +296,14 @@ export class CacheMisses {
     // The history was never sent: it is new or was cleared.
     if (idleMs === Infinity) this.#former = undefined;
     // A request without an answer is in no cache.
-    if (this.#former?.isUnreported === true) {
-      const added = history.getRawHistory().slice(sent.intactEntries);
-      if (!added.some(({ speaker }) => speaker === 'ai')) this.#former = undefined;
-    }
-    this.#elapsedMs += idleMs;
-    this.#ttlMs = cache.ttlMs;
-    this.#isRewritten ||= isRewritten;
+    const { additions } = this.#former ?? {};
+    if (additions !== undefined && answersSince({ additions }, history) === 0)
+      this.#former = undefined;
+    this.#since = {
+      elapsedMs: this.#since.elapsedMs + idleMs,
+      ttlMs: cache.ttlMs,
+      isRewritten: this.#since.isRewritten || isRewritten,
+    };
     this.#unreported = { sentTo: history.modelName };
   }
 
@@ -314,18 +315,12 @@ export class CacheMisses {
     cacheMissReason,
   }: UsageReport): CacheMissedEvent | null {
     if (this.#unreported === undefined) return null;
-    const former = this.#former;
+    const [former, since] = [this.#former, this.#since];
     const sentTo = this.#unreported.sentTo ?? modelName;
     const request = { inputTokens, sentTo, answeredBy: modelName ?? sentTo };
-    const between = {
-      elapsedMs: this.#elapsedMs,
-      ttlMs: this.#ttlMs,
-      isRewritten: this.#isRewritten,
-    };
     this.#former = request;
     this.#unreported = undefined;
-    this.#elapsedMs = 0;
-    this.#isRewritten = false;
+    this.#since = JUST_REPORTED;
     const isComparable = former !== undefined && isSameModel(former, request);
     if (!isComparable) this.#hasRead = false;
     this.#hasRead ||= (cacheReadTokens ?? 0) > 0;
@@ -337,7 +332,7 @@ export class CacheMisses {
     // A read of 0 tokens is a miss only if there is a cache at all: many local servers have none.
     const isCached = this.#hasRead || (price !== undefined && price.cacheRead < price.input);
     const missed = judgeCacheRead({
-      ...between,
+      ...since,
       formerTokens: former.inputTokens,
       inputTokens,
       price,

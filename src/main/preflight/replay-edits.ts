@@ -16,7 +16,6 @@ import type { BatchPoints, Admission } from './edit-policy.js';
 import { duePasses } from './due-passes.js';
 import { EditedCopy } from './edited-copy.js';
 import { FoundEdit } from './found-edit.js';
-import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 import { cachingTerms, spendable, TokenTally } from './token-tally.js';
 import type { CachingTerms } from './token-tally.js';
@@ -99,13 +98,9 @@ class PreflightReplay {
     this.#terms = cachingTerms(parts);
     this.#thresholdTokens = parts.gauge.thresholdTokens();
     this.#lowWaterTokens = parts.gauge.lowWaterTokens();
-    this.#gate = new EditGate({
-      ...gateOptions(parts),
-      sent: this.#sent,
-      history: this.#copy,
-      spendable: () =>
-        spendable(this.#tally, this.#copy.tokens, this.#unedited, this.#fullTokens, this.#terms),
-    });
+    this.#gate = new EditGate({ ...parts, sent: this.#sent, history: this.#copy }, () =>
+      spendable(this.#tally, this.#copy.tokens, this.#unedited, this.#fullTokens, this.#terms),
+    );
   }
 
   /** One edit that combines all that landed; without a reason if none has landed. */

@@ -12,7 +12,6 @@ import type { StateKeeper } from '../state/state-keeper.js';
 import type { CompactByProvider } from '../strategies/provider-compaction.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
-import type { EditGateOptions } from './edit-policy.js';
 import type { CompressionInputs } from '../strategies/strategy.js';
 import { ProgressGuard } from './progress-guard.js';
 import { CacheMisses, SentHistory } from './prompt-cache.js';
@@ -90,17 +89,5 @@ export function createParts(
     sent,
     cacheMisses: new CacheMisses({ history, sent, cache }, former && gauge.sentRequest),
     ending: new AbortController(),
-  };
-}
-
-/** The options of an edit gate that do not depend on the edited list. */
-export function gateOptions(
-  parts: SessionParts,
-): Omit<EditGateOptions, 'history' | 'sent' | 'spendable'> {
-  return {
-    ...parts.config.edits,
-    cache: parts.cache,
-    reasoning: parts.reasoningTerms,
-    bindsReasoning: () => parts.config.model.bindsReasoning,
   };
 }

@@ -70,6 +70,12 @@ export class SummaryAccount {
     this.#asked = undefined;
   }
 
+  /** Notes that this process leaves the summary that it has requested to the next one. */
+  leave(asked: AskedSummary): void {
+    this.replaceAsked();
+    this.#asked = asked;
+  }
+
   /** Notes that another summary replaces the one requested elsewhere, which counts as thrown away if it is lost. */
   replaceAsked(): void {
     this.#thrownAway = this.counts.thrownAway;

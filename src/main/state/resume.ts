@@ -300,25 +300,27 @@ function adoptMemory(
   };
 }
 
-export interface SwitchOptions extends Omit<HistoryStartOptions, 'given'> {
-  /** Number of added entries that must agree with a usable state, unless the state is shorter: else it is of another branch. */
-  readonly sharedEntries: number;
-  /** Called right before the history changes. */
-  readonly onSwitch?: (() => void) | undefined;
-}
+/**
+ * Continues a session from the memory that `replace` returns, before entries that the state does not cover are added: they are new to
+ * the state.
+ *
+ * @param replace replaces the history, if that is still to be done
+ */
+export type Adopt = (replace: () => SessionMemory) => void;
 
 /**
  * Continues a history that keeps its added entries from the state of a process that has saved first. The switch is synchronous, so
  * that no entry added meanwhile is lost.
  *
- * @param adopt gets the session's memory, before entries that the state does not cover are added: they are new to the state
+ * @param sharedEntries how many added entries must agree with a usable state, unless it is shorter: else it is of another branch
  * @returns `false`, without effect, if the state is not usable, or the history was cleared meanwhile
  * @throws CtxfoldError `CLOSED`, without effect, if the history was closed.
  */
 export async function switchToState(
   history: HistoryService,
-  { sharedEntries, onSwitch, ...options }: SwitchOptions,
-  adopt: (memory: SessionMemory) => void,
+  options: Omit<HistoryStartOptions, 'given'>,
+  sharedEntries: number,
+  adopt: Adopt,
 ): Promise<boolean> {
   const former = history.journal;
   const given = former.added ?? [];
@@ -331,14 +333,15 @@ export async function switchToState(
   // `given` includes entries added meanwhile: it is the journal's own, growing list.
   const rest = given.slice(taken);
   const counted = rest.map((entry) => history.countedTokens(entry));
-  onSwitch?.();
-  history.clear();
-  rest.forEach((entry, at) => {
-    const count = counted[at];
-    if (count !== undefined) history.weigh(entry, count);
+  adopt(() => {
+    history.clear();
+    rest.forEach((entry, at) => {
+      const count = counted[at];
+      if (count !== undefined) history.weigh(entry, count);
+    });
+    history.goOn(journal, entries, tokens);
+    return adoptMemory(history, read, all);
   });
-  history.goOn(journal, entries, tokens);
-  adopt(adoptMemory(history, read, all));
   history.addAll(rest);
   return true;
 }
@@ -346,20 +349,19 @@ export async function switchToState(
 /**
  * Replaces a history with other entries, which continue from a state as far as the state covers them.
  *
- * @param onStart gets the memory of a usable state, before entries that the state does not cover are added
  * @throws without effect, TypeError for an entry that a history cannot hold, or CtxfoldError `CLOSED`.
  */
 export async function startOver(
   history: HistoryService,
   options: HistoryStartOptions,
-  onStart: (memory: SessionMemory) => void,
+  adopt: Adopt,
 ): Promise<StateReport | undefined> {
   const { given } = options;
   await inTurns(checkEach(given));
   history.assertOpen();
   history.clear();
   const { memory, taken, report } = await startHistory(history, options);
-  if (memory !== undefined) onStart(memory);
+  if (memory !== undefined) adopt(() => memory);
   await addInTurns(history, given, taken);
   return report;
 }

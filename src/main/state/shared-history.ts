@@ -5,8 +5,8 @@ import type { Logger } from '../host/logger.js';
 import type { HistoryService } from '../history-service.js';
 import type { PreflightRequest } from '../preflight/request-options.js';
 import { startOver, switchToState } from './resume.js';
-import type { HistoryStartOptions, StateReport } from './resume.js';
-import type { SessionMemory, SessionState } from './session-state.js';
+import type { Adopt, HistoryStartOptions, StateReport } from './resume.js';
+import type { SessionState } from './session-state.js';
 import { presentEntriesOf } from './present-entries.js';
 import type { StateKeeper } from './state-keeper.js';
 import { inTurns } from '../waiting/event-loop-turn.js';
@@ -21,10 +21,7 @@ export interface SharedHistoryInit extends Pick<
   readonly keeper?: StateKeeper | undefined;
   /** Returns the state of the session. */
   readonly snapshot: () => SessionState;
-  /** Called right before the history changes to another process's version. */
-  readonly onSwitch: () => void;
-  /** Called with the memory of another session that this one continues. */
-  readonly adopt: (memory: SessionMemory) => void;
+  readonly adopt: Adopt;
 }
 
 /** After this many lost races against other processes, the history is sent as this process has prepared it. */
@@ -115,7 +112,6 @@ export class SharedHistory {
 
   #switchTo(state: unknown): Promise<boolean> {
     const { history, keeper, adopt } = this.#init;
-    const sharedEntries = keeper?.keptEntries ?? 0;
-    return switchToState(history, { ...this.#init, state, sharedEntries }, adopt);
+    return switchToState(history, { ...this.#init, state }, keeper?.keptEntries ?? 0, adopt);
   }
 }

@@ -387,3 +387,14 @@ describe('prepareStep', () => {
     expect(() => prepareStep(openCompactor(), { maxConversations: 0 })).toThrow(RangeError);
   });
 });
+
+it.each([
+  [null, 'an object of what a step is prepared with, got null'],
+  [[ASK], 'an object of what a step is prepared with, got an array'],
+  [Promise.resolve({}), 'an object of what a step is prepared with, got an instance of Promise'],
+  [{}, 'an array of messages as `messages` of a step, got undefined'],
+  [{ messages: 'secret' }, 'an array of messages as `messages` of a step, got a string'],
+])('prepareStep says what it expected in place of a step: %j', async (step, expected) => {
+  const prepare = prepareStep(openCompactor());
+  await expect(prepare(step as never)).rejects.toThrow(`Expected ${expected}.`);
+});

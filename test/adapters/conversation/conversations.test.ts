@@ -356,7 +356,7 @@ describe('Conversations', () => {
     await expect(conversations.compact([...start, wrong])).rejects.toThrow(TypeError);
     expect(await conversations.compact([...start, ...write])).toEqual(compacted);
     await expect(conversations.compact('no' as unknown as PlainMessage[])).rejects.toThrow(
-      'Expected an array of messages, got string.',
+      'Expected an array of messages, got a string.',
     );
     expect(await conversations.compact([])).toEqual([]);
   });

@@ -12,9 +12,14 @@ describe('LastRequest, refused as too long', () => {
     ['is 0 if only the answer can lack room', 2_000, 11_500, 0],
   ])('%s', (_, estimated, counted, excess) => {
     const request = new LastRequest();
-    request.tokens = estimated;
+    request.size = { tokens: estimated, countedTokens: estimated };
     const refusal = `prompt is too long: ${counted} tokens > 10000 maximum`;
-    expect(request.excessTokens(refusal, 10_000, 0)).toBe(excess);
+    const session = {
+      contextLimit: 10_000,
+      contextUsage: () => ({ tokens: 0 }),
+      history: { getTotalTokens: () => 0 },
+    };
+    expect(request.excessTokens({ refusal }, session as never, 0)).toBe(excess);
   });
 });
 

@@ -279,7 +279,9 @@ describe('onError', () => {
     for (const call of [hostile, { signal: hostile }])
       expect(await compact([ASK], call as never)).toEqual([ASK]);
     const readIt = (): unknown => inputCompactor(makeCompactor(), hostile);
-    expect(readIt).toThrow(/^Expected adapter options, got what throws when it is read/);
+    expect(readIt).toThrow(
+      /^Expected an object of adapter options, got what throws when it is read/,
+    );
   });
 
   it('continues a conversation whether or not its adapters have a logger', async () => {
@@ -291,6 +293,29 @@ describe('onError', () => {
     await second([ASK, { role: 'assistant', content: 'Done.' }, ASK]);
     expect(first.report()).toHaveLength(1);
     expect(second.report()).toEqual(first.report());
+  });
+
+  it.each([
+    [null, 'null'],
+    [undefined, 'undefined'],
+    [Promise.resolve([ASK]), 'an instance of Promise'],
+    [{ messages: [ASK] }, 'an object'],
+    ['secret', 'a string'],
+  ])('says what it got in place of messages, without quoting it: %s', async (given, got) => {
+    const compact = chatCompactor(makeCompactor());
+    await expect(compact(given as never)).rejects.toThrow(
+      `Expected an array of messages, got ${got}.`,
+    );
+  });
+
+  it.each([
+    [[], 'an array'],
+    [Promise.resolve({}), 'an instance of Promise'],
+    [null, 'null'],
+  ])('says what it got in place of options: %s', (given, got) => {
+    expect(() => chatCompactor(makeCompactor(), given as never)).toThrow(
+      `Expected an object of adapter options, got ${got}.`,
+    );
   });
 
   it('rejects with the reason of a signal, and refuses a value that is no list', async () => {
@@ -309,8 +334,7 @@ describe('onError', () => {
   it.each([
     ['minReclaimTokenz', " (did you mean 'minReclaimTokens'?)"],
     ['removalLogDir', " (did you mean 'removalLogDirectory'?)"],
-    // An option of each call: it resembles no option of the adapter.
-    ['conversationId', ''],
+    ['conversationId', " (did you mean 'conversationId' of each call of a message compactor?)"],
   ])('refuses the unknown option %s, and suggests a similar one', (option, hint) => {
     const compactor = makeCompactor();
     expect(() => chatCompactor(compactor, { [option]: 1 })).toThrow(

@@ -15,19 +15,25 @@ afterEach(() => {
 });
 
 describe('an unknown option', () => {
+  const of = (name: string, place: string): string => `did you mean '${name}' of ${place}?`;
+
   it.each([
     ['contextlimit', "did you mean 'contextLimit'?"],
-    ['compression', "did you mean 'compression.strategy' of `settings`?"],
-    ['threshold', "did you mean 'compression.threshold' of `settings`?"],
-    ['shrink', "did you mean 'compression.density.shrink' of `settings`?"],
-    ['edits', "did you mean 'edits' of createSession or of an adapter?"],
+    ['compression', of('compression.strategy', '`settings`')],
+    ['threshold', of('compression.threshold', '`settings`')],
+    ['shrink', of('compression.density.shrink', '`settings`')],
+    ['toolCatalog', of('toolCatalog', '`density`')],
+    ['edits', of('edits', 'createSession or of an adapter')],
+    ['sessionId', of('sessionId', 'createSession')],
+    ['maxConversations', of('maxConversations', 'an adapter')],
+    ['modelName', of('modelName', 'each call of a message compactor')],
   ])('of a compactor is reported with its place: %s', (name, suggestion) => {
     expect(() => createCompactor({ [name]: 1 })).toThrow(`By "${name}", ${suggestion}`);
   });
 
   it('of a compactor is reported with the known ones if it resembles none', () => {
-    expect(() => createCompactor({ modelName: 'a' } as object)).toThrow(
-      /"modelName"\nKnown are .*contextLimit, /,
+    expect(() => createCompactor({ colour: 'a' } as object)).toThrow(
+      /"colour"\nKnown are .*contextLimit, /,
     );
   });
 
@@ -40,8 +46,10 @@ describe('an unknown option', () => {
 
   it.each([
     ['edit', "did you mean 'edits'?"],
-    ['shrink', "did you mean 'shrink' of `density`?"],
-    ['strategy', "did you mean 'compression.strategy' of the `settings` of createCompactor?"],
+    ['shrink', of('shrink', '`density`')],
+    ['strategy', of('compression.strategy', 'the `settings` of createCompactor')],
+    ['contextLimit', of('contextLimit', 'createCompactor')],
+    ['conversationId', of('conversationId', 'each call of a message compactor')],
   ])('of a session or an adapter is reported with its place: %s', async (name, suggestion) => {
     await using compactor = createCompactor();
     const message = `"${name}" (${suggestion})`;
@@ -49,12 +57,26 @@ describe('an unknown option', () => {
     expect(() => messageCompactor(compactor, { [name]: 1 })).toThrow(message);
   });
 
-  it('of an adapter may be one of its compactor', async () => {
+  it('may be one of an adapter where one of a session is due, and the reverse', async () => {
     await using compactor = createCompactor();
-    expect(() => messageCompactor(compactor, { contextLimit: 1 } as object)).toThrow(
-      `"contextLimit" (did you mean 'contextLimit' of createCompactor?)`,
-    );
+    const onSession = `"onSession" (${of('onSession', 'an adapter')})`;
+    await expect(compactor.createSession({ onSession: 1 } as object)).rejects.toThrow(onSession);
+    const history = `"history" (${of('history', 'createSession')})`;
+    expect(() => messageCompactor(compactor, { history: [] } as object)).toThrow(history);
   });
+
+  it.each(['edits', 'contextLimit'] as const)(
+    'of `density` and of a call is reported with its place: %s',
+    async (name) => {
+      await using compactor = createCompactor();
+      const place = name === 'edits' ? 'createSession or of an adapter' : 'createCompactor';
+      const message = `"${name}" (${of(name, place)})`;
+      const density = compactor.createSession({ density: { [name]: 1 } });
+      await expect(density).rejects.toThrow(message);
+      const compact = messageCompactor(compactor, { onError: 'throw' });
+      await expect(compact([], { [name]: 1 })).rejects.toThrow(message);
+    },
+  );
 });
 
 describe('messages of zod', () => {

@@ -44,9 +44,8 @@ describe('EditGate', () => {
     const found = new FoundEdit(plan, { history, settings: PASS });
     expect(found.size).toBe(20);
     const gate = new EditGate({
-      edits,
-      reasoning: { policy: reasoning, isUnset: true },
-      minReclaimTokens: 0,
+      config: { edits: { edits, minReclaimTokens: 0 }, model: { bindsReasoning: false } },
+      reasoningTerms: { policy: reasoning, isUnset: true },
       history: { getRawHistory: () => history, countedTokens: () => 1 },
       sent: { intactEntries: entries.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
@@ -63,13 +62,11 @@ describe('EditGate', () => {
     const history = historyOf(`h ${STALE} h`);
     const found = new FoundEdit(planWithTexts(history, PASS).plan, { history, settings: PASS });
     const gate = new EditGate({
-      edits,
-      reasoning: { policy: 'keep', isUnset: true },
-      minReclaimTokens: 0,
+      config: { edits: { edits, minReclaimTokens: 0 }, model: { bindsReasoning: true } },
+      reasoningTerms: { policy: 'keep', isUnset: true },
       history: { getRawHistory: () => history, countedTokens: () => 1 },
       sent: { intactEntries: history.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
-      bindsReasoning: () => true,
     });
     expect(gate.admit(found, { isForced: false, isBatchPoint: true }).isWhole).toBe(isWhole);
   });
@@ -82,9 +79,11 @@ describe('EditGate', () => {
       const pass = { ...PASS, recencyPruning: true, recencyRetention: 1 };
       const found = new FoundEdit(planWithTexts(history, pass).plan, { history, settings: pass });
       const gate = new EditGate({
-        edits: 'auto',
-        reasoning: { policy: 'keep', isUnset: true },
-        minReclaimTokens: 50,
+        config: {
+          edits: { edits: 'auto', minReclaimTokens: 50 },
+          model: { bindsReasoning: false },
+        },
+        reasoningTerms: { policy: 'keep', isUnset: true },
         history: {
           getRawHistory: () => history,
           countedTokens: (entry) => (history.includes(entry) ? 100 : after),

@@ -38,9 +38,8 @@ function admitted(
     ...given,
   };
   const gate = new EditGate({
-    edits,
-    reasoning: new ReasoningTerms('keep'),
-    minReclaimTokens,
+    config: { edits: { edits, minReclaimTokens }, model: { bindsReasoning: false } },
+    reasoningTerms: new ReasoningTerms('keep'),
     history: {
       getRawHistory: () => HISTORY,
       countedTokens: countedTokens ?? ((entry) => tokens[HISTORY.indexOf(entry)]),

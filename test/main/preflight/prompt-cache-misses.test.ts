@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { createCompactor } from '../../../src/main/compactor.js';
 import { isCacheImplicit, judgeCacheRead } from '../../../src/main/preflight/prompt-cache.js';
 import type { CacheRead } from '../../../src/main/preflight/prompt-cache.js';
 import type { CacheMissedEvent } from '../../../src/main/preflight/session-events.js';
@@ -230,5 +231,37 @@ describe('Session', () => {
       session.reportUsage({ inputTokens: 12_000, cacheReadTokens: 0 });
       expect(missed).toEqual([miss('changed-request')]);
     });
+  });
+});
+
+describe('a session that goes on from a state', () => {
+  const LONG = 'alpha beta '.repeat(3_000);
+
+  async function missesOf(isAnswered: boolean): Promise<readonly CacheMissedEvent[]> {
+    await using compactor = createCompactor({ preset: 'specification', offload: 'inline' });
+    const sent = [humanText(LONG), ...historyOf('a:r1 t:r1 a:w2 t:w2')];
+    const former = await compactor.createSession({ edits: 'at-birth' });
+    // The usage of the second request is never reported.
+    for (const entries of [sent.slice(0, 3), sent.slice(3)]) {
+      former.history.addAll(entries, 'claude-opus-5-5');
+      former.reportUsage({ inputTokens: 6_000 });
+      await former.ensureCompressionBeforeSend('p');
+    }
+    const state = former.snapshot();
+    await former.close();
+    const history = isAnswered ? [...sent, ...historyOf('a')] : sent;
+    const session = await compactor.createSession({ state, history, edits: 'every-turn' });
+    session.history.add(humanText('Go on.'), 'claude-opus-5-5');
+    const missed: CacheMissedEvent[] = [];
+    session.on('cacheMissed', (event) => missed.push(event));
+    const { pruned } = await session.ensureCompressionBeforeSend('p');
+    expect(pruned).not.toBeNull();
+    session.reportUsage({ inputTokens: 6_000, cacheReadTokens: 0 });
+    return missed;
+  }
+
+  it('misses nothing of a request that was never answered, whatever it has edited', async () => {
+    expect(await missesOf(false)).toEqual([]);
+    expect(await missesOf(true)).toMatchObject([{ cause: 'edit' }]);
   });
 });

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
+import type { StateStore } from '../../../src/main/state/state-store.js';
 import type { CostReport } from '../../../src/main/preflight/cost-meter.js';
 import type { SummaryCounts } from '../../../src/main/state/session-state.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
@@ -69,13 +70,21 @@ interface Conversation {
   /** The compressions so far. */
   readonly compressed: readonly CompressedEvent[];
   readonly summaries: () => SummaryCounts | undefined;
+  /** While down, the store takes no state. It is up again when a process ends. */
+  readonly outage: { isDown: boolean };
 }
 
 /** @param sessionId without one, a conversation is found by its first entries */
 function converse(sessionId: string | undefined): Conversation {
   const workers = new Workers();
   const history: IContent[] = [];
-  const store = memoryStore();
+  const outage = { isDown: false };
+  const memory = memoryStore();
+  const store: StateStore = {
+    ...memory,
+    save: (...state) =>
+      outage.isDown ? Promise.reject(new Error('the store is down')) : memory.save(...state),
+  };
   let costs: CostReport | undefined;
   const compressed: CompressedEvent[] = [];
   for (let at = 0; at < 20; at += 1) history.push(...turn(at));
@@ -102,9 +111,10 @@ function converse(sessionId: string | undefined): Conversation {
     expect(validate([...sent, ...historyOf('h:on')], 'anthropic')).toEqual([]);
     for (let at = 0; at < 20; at += 1) await nextTurn();
     costs = session.costs();
+    outage.isDown = false;
     return JSON.stringify(sent.map(({ blocks }) => blocks));
   };
-  return { workers, history, serve, compressed, summaries: () => costs?.summaries };
+  return { workers, history, serve, compressed, summaries: () => costs?.summaries, outage };
 }
 
 describe('a summary that is under way when its process ends', () => {
@@ -127,6 +137,17 @@ describe('a summary that is under way when its process ends', () => {
     expect(compressed).toMatchObject([{ isAhead: true, outcome: 'applied' }]);
     expect(await serve()).toBe(sent);
     expect(workers.requests).toHaveLength(1);
+  });
+
+  it('lands in the next process though only the last save has told of it', async () => {
+    const { workers, history, serve, outage, summaries } = converse('one');
+    outage.isDown = true;
+    await serve();
+    workers.answer('the goal');
+    history.push(...turn(20));
+    expect(await serve()).toContain('the goal');
+    expect(workers.requests).toHaveLength(1);
+    expect(summaries()).toEqual({ landed: 1, thrownAway: 0 });
   });
 
   it('is looked for once per process, and not asked for again meanwhile', async () => {

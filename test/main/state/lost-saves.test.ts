@@ -343,8 +343,8 @@ describe('switchToState', () => {
 
   const switching = (history: HistoryService, state: unknown): Promise<boolean> => {
     const calibration = new TokenCalibration();
-    const options = { state, calibration, toolCatalog: undefined, sharedEntries: 0 };
-    return switchToState(history, options, () => undefined);
+    const options = { state, calibration, toolCatalog: undefined };
+    return switchToState(history, options, 0, (replace) => void replace());
   };
 
   it('brings back nothing that the host clears meanwhile', async () => {
