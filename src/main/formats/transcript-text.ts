@@ -23,7 +23,7 @@ export async function* readText(
   signal: AbortSignal | undefined,
   onRead?: (length: number) => void,
 ): AsyncGenerator<string> {
-  const name = typeof source === 'string' ? source : 'The transcript';
+  const name = typeof source === 'string' && source !== '' ? source : 'The transcript';
   const chunks = typeof source === 'string' ? createReadStream(source) : source;
   const decoder = new Decoder();
   let probe: string | undefined = '';

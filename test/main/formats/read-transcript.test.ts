@@ -230,6 +230,10 @@ describe('readTranscript', () => {
     }
   });
 
+  it('names no file if the path is empty', async () => {
+    expect((await failure(readTranscript(''))).message).toMatch(/^The transcript cannot be read: /);
+  });
+
   it('rejects with the reason of an abort', async () => {
     const reason = new Error('enough');
     const name = await file('c.jsonl', LINE);
