@@ -31,7 +31,7 @@ export async function runExplain(
   { isFolder, signal, progress }: Playing,
 ): Promise<number> {
   if (isFolder) return usageError('--explain needs a single session, not a folder.');
-  const options = { ...setup, signal, progress, explains: true };
+  const options = { ...setup, signal, progress };
   const transcript = await readSession(path, options);
   const { length } = transcript.entries;
   if (index >= length) {
@@ -80,7 +80,7 @@ export function explainEntry(
     return { explanation: placedIn(explanation, context.origins), landed: null };
   }
   const modelCall = landed.turn < report.modelCalls.length ? landed.turn + 1 : null;
-  const { explanation } = landed;
+  const explanation = landed.explain();
   if (explanation !== null) return { explanation, landed: { modelCall, step: 'pruned' } };
   const verdict = context === undefined ? 'removed' : 'changed';
   return {

@@ -54,7 +54,7 @@ export interface Attribution {
   readonly includedPaths: readonly string[];
   /** Number of items in reports: 0 for the response of a removed pair, whose call counts, and for entries that a compression inserted. */
   readonly items: number;
-  /** Why it was pruned; `null` for compressions and without `explain`. */
+  /** Why it was pruned; `null` for compressions, without `explain`, and for shrunk results: they all have the same reason. */
   readonly why: BlockExplanation | null;
   readonly before: IContent | null;
   readonly after: IContent | null;
@@ -76,9 +76,10 @@ export function attributePass(
 ): readonly Attribution[] {
   const byEntry = groupBy(edits, ({ entry }) => entry);
   return changes.flatMap((change) => {
-    const explained = explain?.(change.index).blocks.filter(({ verdict }) => verdict !== 'kept');
     const why: ExplainBlock = (at) =>
-      explained?.find(({ block }) => at === undefined || block === at) ?? null;
+      explain?.(change.index).blocks.find(
+        ({ block, verdict }) => verdict !== 'kept' && (at === undefined || block === at),
+      ) ?? null;
     return attributeChange(change, byEntry.get(change.index) ?? [], why);
   });
 }
@@ -123,7 +124,7 @@ function attributeTool(
     ...callOf(tool),
     includedPaths: [],
     items: isPair && tool?.type === 'tool_response' ? 0 : 1,
-    why: why(at),
+    why: edit === undefined || edit.action === 'shrink' ? null : why(at),
     before: withBlocks(entry, before),
     after: removesEntry ? null : withBlocks(entry, after),
   };

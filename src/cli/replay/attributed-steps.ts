@@ -2,7 +2,7 @@
 // count tokens.
 
 import { explainDensity } from '../../density.js';
-import type { BlockPlace, EntryExplanation } from '../../density.js';
+import type { BlockPlace, DensityExplanation, EntryExplanation } from '../../density.js';
 import type { IContent } from '../../index.js';
 import { attributeCompression, attributePass } from '../measure/attribution.js';
 import type { Attribution } from '../measure/attribution.js';
@@ -35,8 +35,11 @@ export interface RecordedContext {
 export interface LandedExplanation {
   /** Index of the turn. */
   readonly turn: number;
-  /** With indices of the transcript; `null` for compressions and if edits are not explained. */
-  readonly explanation: EntryExplanation | null;
+  /**
+   * Explains the edit with indices of the transcript, or returns `null` for compressions. Takes about as long as a density pass, and
+   * walks the steps once more, so that the history before each edit need not be kept.
+   */
+  readonly explain: () => EntryExplanation | null;
 }
 
 /** A session with attributed edits. */
@@ -47,13 +50,13 @@ export interface AttributedSession {
   readonly landed: ReadonlyMap<number, LandedExplanation>;
 }
 
-/** Attributes the edits among the steps. @param explains whether to explain the edits */
+/** Attributes the edits among the steps. @param explains whether attributions say why the rules made the edits */
 export function attributeSteps(
   taken: readonly RecordedStep[],
   explains: boolean,
 ): AttributedSession {
-  const attributor = new Attributor(explains);
-  const steps = taken.map((step) => attributor.take(step));
+  const attributor = new Attributor(taken, explains);
+  const steps = taken.map((_, at) => attributor.take(at));
   const last = attributor.endContext();
   const ended = steps.flatMap((step) => (step.kind === 'context' ? [step.ended] : []));
   const [first, ...others] = [...ended, last] as const;
@@ -63,6 +66,7 @@ export function attributeSteps(
 /** Replays the steps on a list of entries, to know the history before each edit. */
 class Attributor {
   readonly landed = new Map<number, LandedExplanation>();
+  readonly #taken: readonly RecordedStep[];
   readonly #explains: boolean;
   /** Index of each entry in the transcript. Entries that a compression inserted have none. */
   readonly #origins = new Map<IContent, number>();
@@ -71,11 +75,14 @@ class Attributor {
   #played = 0;
   #turn = 0;
 
-  constructor(explains: boolean) {
+  constructor(taken: readonly RecordedStep[], explains: boolean) {
+    this.#taken = taken;
     this.#explains = explains;
   }
 
-  take(step: RecordedStep): AttributedStep {
+  /** Takes the step at an index. Steps must be taken in order. */
+  take(at: number): AttributedStep {
+    const step = this.#taken[at] as RecordedStep;
     switch (step.kind) {
       case 'entry':
         this.#added.push(step.entry);
@@ -89,7 +96,7 @@ class Attributor {
       case 'context':
         return { kind: 'context', ended: this.endContext() };
       case 'pass':
-        return this.#takePass(step);
+        return this.#takePass(step, at);
       case 'compression':
         return this.#takeCompression(step);
     }
@@ -97,36 +104,43 @@ class Attributor {
 
   /** Ends the context and begins another one. */
   endContext(): RecordedContext {
-    const ended = { added: this.#added, remaining: this.#known, origins: this.#knownOrigins() };
+    const origins = this.#known.map((entry) => this.#origins.get(entry) ?? null);
+    const ended = { added: this.#added, remaining: this.#known, origins };
     [this.#added, this.#known] = [[], []];
     return ended;
   }
 
-  #knownOrigins(): readonly (number | null)[] {
-    return this.#known.map((entry) => this.#origins.get(entry) ?? null);
+  #takePass(
+    { cause, pass: { changes, edits }, density }: Extract<RecordedStep, { kind: 'pass' }>,
+    at: number,
+  ): AttributedStep {
+    const known = this.#known;
+    // On demand, because indexing the history takes time in proportion to its length, and few passes need it.
+    let explanation: DensityExplanation | undefined;
+    const explain = (index: number): EntryExplanation =>
+      (explanation ??= explainDensity(known, density)).explain(index);
+    const attributions = attributePass(changes, edits, this.#explains ? explain : undefined);
+    const removed = changes.map(({ index, before }) => known[index] ?? before);
+    const gone = new Set<number>();
+    for (const { index, after } of changes) {
+      this.#land(known[index], after, (origin) => this.#explainPass(at, origin));
+      if (after === null) gone.add(index);
+      else known[index] = after;
+    }
+    if (gone.size > 0) this.#known = known.filter((_, index) => !gone.has(index));
+    const added = changes.flatMap(({ after }) => after ?? []);
+    return { kind: 'edit', cause, attributions, removed, added };
   }
 
-  #takePass({ cause, pass, density }: Extract<RecordedStep, { kind: 'pass' }>): AttributedStep {
-    const { changes, edits } = pass;
-    const before = this.#known;
-    const explain = this.#explains ? explainDensity(before, density).explain : undefined;
-    const origins = explain === undefined ? [] : this.#knownOrigins();
-    for (const { index, after } of changes) {
-      const explained = explain?.(index);
-      this.#land(before[index], after, explained ? placedIn(explained, origins) : null);
-    }
-    const byIndex = new Map(changes.map(({ index, after }) => [index, after]));
-    this.#known = before.flatMap((entry, index) => {
-      const after = byIndex.get(index);
-      return after === null ? [] : [after ?? entry];
-    });
-    return {
-      kind: 'edit',
-      cause,
-      attributions: attributePass(changes, edits, explain),
-      removed: changes.map(({ index, before: entry }) => before[index] ?? entry),
-      added: changes.flatMap(({ after }) => after ?? []),
-    };
+  /** Explains the edit of one entry by the pass at a step. */
+  #explainPass(at: number, origin: number): EntryExplanation | null {
+    const step = this.#taken[at];
+    if (step?.kind !== 'pass') return null;
+    const former = new Attributor(this.#taken, false);
+    for (let before = 0; before < at; before += 1) former.take(before);
+    const { remaining, origins } = former.endContext();
+    const { explain } = explainDensity(remaining, step.density);
+    return placedIn(explain(origins.indexOf(origin)), origins);
   }
 
   #takeCompression({
@@ -139,7 +153,7 @@ class Attributor {
       isInserted: (entry) => !this.#origins.has(entry),
     });
     const { removed, added, successors } = difference;
-    for (const entry of removed) this.#land(entry, successors.get(entry) ?? null, null);
+    for (const entry of removed) this.#land(entry, successors.get(entry) ?? null, () => null);
     this.#known = [...after];
     return { kind: 'edit', cause, attributions, removed, added };
   }
@@ -148,11 +162,11 @@ class Attributor {
   #land(
     entry: IContent | undefined,
     after: IContent | null,
-    explanation: EntryExplanation | null,
+    explain: (origin: number) => EntryExplanation | null,
   ): void {
     const origin = entry && this.#origins.get(entry);
     if (origin === undefined) return;
-    this.landed.set(origin, { turn: this.#turn, explanation });
+    this.landed.set(origin, { turn: this.#turn, explain: () => explain(origin) });
     if (after !== null && !this.#origins.has(after)) this.#origins.set(after, origin);
   }
 }

@@ -13,7 +13,7 @@ export interface EditRow {
   readonly turn: number;
   readonly cause: EditCause;
   readonly rule: ReclaimRule;
-  /** Why it was pruned; `null` for compressions. */
+  /** Why it was pruned; `null` for compressions and for shrunk results. */
   readonly why: BlockExplanation | null;
   /** `null` without a call. */
   readonly callId: string | null;

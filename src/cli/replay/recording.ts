@@ -54,7 +54,7 @@ export interface Recording extends Recorded {
 /**
  * Evaluates what was recorded of a session.
  *
- * @param explains whether to explain edits, which takes about as long as one density pass per edit
+ * @param explains whether rows say why their edits were made, which takes a density pass per edit of what was sent
  * @throws errors of counting.
  */
 export async function recordingOf(

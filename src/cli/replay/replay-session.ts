@@ -33,7 +33,7 @@ export interface ReplayOptions extends ReplaySetup, ReadSessionOptions {
   readonly compactor?: Compactor | undefined;
   /** Options that override those of the session, to compare edit policies. */
   readonly session?: Pick<SessionOptions, 'edits' | 'density'> | undefined;
-  /** Whether to explain edits. Takes about as long as one more density pass per edit. @default false */
+  /** Whether rows say why their edits were made. Takes a density pass per edit of what was sent. @default false */
   readonly explains?: boolean | undefined;
 }
 

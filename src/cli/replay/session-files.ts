@@ -2,8 +2,8 @@
 
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { CtxfoldError } from '../../index.js';
 import type { ErrorCode } from '../../index.js';
 import { readTranscript } from '../../transcripts.js';
@@ -31,8 +31,8 @@ export interface UnreadFile {
 const SKIPPED_FOLDER = /^(?:\.git|node_modules)$/;
 
 /**
- * Lists the file at a path, or all files in the folder and its subfolders. A missing path and a folder
- * that cannot be listed count as files, so that reading them reports the error.
+ * Lists the file at a path, or all files in the folder and its subfolders, each once even if links lead to it. A missing path and a
+ * folder that cannot be listed count as files, so that reading them reports the error.
  *
  * @throws the signal's reason.
  */
@@ -40,6 +40,7 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
   const isFolder = path !== STANDARD_STREAM && (await statusOf(path))?.isDirectory() === true;
   if (!isFolder) return { isFolder, files: [path] };
   const files: string[] = [];
+  const links: string[] = [];
   const pending = [path];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     signal?.throwIfAborted();
@@ -49,11 +50,18 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
       const place = join(folder, found.name);
       if (found.isDirectory()) {
         if (!SKIPPED_FOLDER.test(found.name)) pending.push(place);
-        // Links to folders are not followed: they may form a cycle.
-      } else if ((found.isSymbolicLink() ? await statusOf(place) : found)?.isFile() === true) {
-        files.push(place);
-      }
+      } else if (found.isSymbolicLink()) links.push(place);
+      else if (found.isFile()) files.push(place);
     }
+  }
+  const root = await realpath(path);
+  const known = new Set(files.map((file) => join(root, relative(path, file))));
+  for (const link of links.sort()) {
+    // Links to folders are not followed: they may form a cycle.
+    if ((await statusOf(link))?.isFile() !== true) continue;
+    const target = await realpath(link).catch(() => link);
+    if (!known.has(target)) files.push(link);
+    known.add(target);
   }
   return { isFolder, files: files.sort() };
 }

@@ -25,7 +25,7 @@ type LeavingReason = Exclude<WorkingSetReason, 'unsent' | 'small' | 'fresh'>;
 
 /** Title of the edits, and why they were safe. Keyed by rule, or by rule and reason. */
 const WORDS: Readonly<Record<string, Words> & Record<`working-set ${LeavingReason}`, Words>> = {
-  'shrink shrunk': [
+  shrink: [
     'Results shortened before they were first sent',
     'This rewrites nothing that is cached.',
   ],

@@ -12,6 +12,9 @@ export type JsonLine =
 /** Maximum length of a line in characters; longer ones are left out. */
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 
+/** What is said of text with lone surrogates, which `readText` makes of bytes that are no UTF-8. */
+export const INVALID_UNICODE = 'Text that is no valid Unicode was replaced by U+FFFD';
+
 /** Maximum number of offsets on a damaged line at which parsing a record is attempted. */
 const MAX_RECOVERY_ATTEMPTS = 64;
 
@@ -75,10 +78,12 @@ function* parseLine(recorded: string | undefined, line: number): Generator<JsonL
     return;
   }
   // After a crash, disk blocks that were allocated but never written read as NUL bytes.
-  const text = recorded.includes('\0') ? recorded.replaceAll('\0', '') : recorded;
-  if (text !== recorded) {
-    yield { line, damage: `${recorded.length - text.length} NUL bytes were left out.` };
+  const withoutNul = recorded.includes('\0') ? recorded.replaceAll('\0', '') : recorded;
+  if (withoutNul !== recorded) {
+    yield { line, damage: `${recorded.length - withoutNul.length} NUL bytes were left out.` };
   }
+  const text = withoutNul.toWellFormed();
+  if (text !== withoutNul) yield { line, damage: `${INVALID_UNICODE}.` };
   if (!/\S/.test(text)) return;
   const whole = tryParseJson(text);
   if (whole !== undefined) {

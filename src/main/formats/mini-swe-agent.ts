@@ -64,9 +64,8 @@ function findBashBlock(text: string, from: number): BashBlock | undefined {
 
 function readMetadata(message: JsonRecord): ContentMetadata {
   const response = asRecord(asRecord(message['extra'])?.['response']);
-  const created = response?.['created'];
   return withoutUndefined({
-    timestamp: typeof created === 'number' ? asTimestamp(created * 1000) : undefined,
+    timestamp: asTimestamp(response?.['created']),
     id: asText(response?.['id']),
     model: asText(response?.['model']),
     usage: asRecord(response?.['usage']),

@@ -16,7 +16,7 @@ import type { Format } from './format.js';
 import { detectDocumentFormat, detectRecordFormat, FORMATS, listOf } from './formats.js';
 import { HistoryAssembler } from './history-assembler.js';
 import { jsonErrorOffset, lineAndColumn } from './json-error-offset.js';
-import { LineSplitter, readJsonLines } from './json-lines.js';
+import { INVALID_UNICODE, LineSplitter, readJsonLines } from './json-lines.js';
 import { asRecord, tryParseJson, type JsonRecord } from '../../shared/json.js';
 import { agentPreset, type AgentPreset } from './presets.js';
 import { readText, unreadable, type TranscriptChunks } from './transcript-text.js';
@@ -241,10 +241,18 @@ async function* streamDocument(
   pieces: AsyncIterable<string>,
   named: Format | undefined,
 ): AsyncGenerator<TranscriptEvent> {
-  const document = parseDocument(await wholeText(pieces, named !== undefined));
+  const recorded = await wholeText(pieces, named !== undefined);
+  const text = recorded.toWellFormed();
+  const document = parseDocument(text);
   const format = named ?? detectDocumentFormat(document);
   if (format === undefined) throw unknownFormat('A JSON document of this shape');
   yield* assemble(format, messagesOf(document, format), asRecord(document) ?? {});
+  if (text === recorded) return;
+  const { line, column } = lineAndColumn(text, recorded.search(/\p{Surrogate}/u));
+  yield {
+    kind: 'warning',
+    warning: { line, message: `${INVALID_UNICODE}, from column ${column} on.` },
+  };
 }
 
 /** Reads the whole text. Unless the format was named, stops at a start that is not JSON: a folder may contain any files. */

@@ -3,13 +3,17 @@
 import type { ContentMetadata } from '../../shared/content.js';
 import { withoutUndefined, type JsonRecord } from '../../shared/json.js';
 
+/** Smaller numbers are seconds: as milliseconds they would be before March 1973, and as seconds they are before the year 5139. */
+const MIN_MILLISECONDS = 1e11;
+
 /**
- * Returns milliseconds since the epoch, from a number of milliseconds or a date string; `undefined` for anything else, and for what no
- * date can hold, such as a number of nanoseconds.
+ * Returns milliseconds since the epoch, from a number of seconds or milliseconds or a date string; `undefined` for anything else, and
+ * for what no date can hold, such as a number of nanoseconds.
  */
 export function asTimestamp(value: unknown): number | undefined {
   const isTime = typeof value === 'string' || typeof value === 'number';
-  const time = isTime ? new Date(value).getTime() : NaN;
+  const isSeconds = typeof value === 'number' && Math.abs(value) < MIN_MILLISECONDS;
+  const time = isTime ? new Date(isSeconds ? value * 1000 : value).getTime() : NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 

@@ -13,7 +13,8 @@ export type TranscriptChunks = AsyncIterable<string | Uint8Array>;
 const PROBE_LENGTH = 4096;
 
 /**
- * Yields the text of a transcript without byte order mark: UTF-8, or UTF-16.
+ * Yields the text of a transcript without byte order mark: UTF-8, or UTF-16. Bytes that are no UTF-8 become lone surrogates, which
+ * no text has, so that they can be told from a U+FFFD that was recorded.
  *
  * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` if the source fails or is not text.
  */
@@ -22,7 +23,7 @@ export async function* readText(
   signal: AbortSignal | undefined,
   onRead?: (length: number) => void,
 ): AsyncGenerator<string> {
-  const name = typeof source === 'string' ? source : 'The transcript';
+  const name = typeof source === 'string' && source !== '' ? source : 'The transcript';
   const chunks = typeof source === 'string' ? createReadStream(source) : source;
   const decoder = new Decoder();
   let probe: string | undefined = '';
@@ -57,18 +58,18 @@ export async function* readText(
  * UTF-16 characters of JSON; otherwise as UTF-8.
  */
 class Decoder {
-  #decoder: TextDecoder | undefined;
+  #decode: ((bytes: Uint8Array, stream: boolean) => string) | undefined;
   #start: Uint8Array = new Uint8Array();
 
   /** @throws CtxfoldError if the bytes are compressed. */
   push(chunk: Uint8Array): string {
-    if (this.#decoder !== undefined) return this.#decoder.decode(chunk, { stream: true });
+    if (this.#decode !== undefined) return this.#decode(chunk, true);
     this.#start = Buffer.concat([this.#start, chunk]);
     return this.#start.length < PROBED_BYTES ? '' : this.#open(this.#start, true);
   }
 
   end(): string {
-    return this.#decoder?.decode() ?? this.#open(this.#start, false);
+    return this.#decode?.(new Uint8Array(), false) ?? this.#open(this.#start, false);
   }
 
   #open(start: Uint8Array, stream: boolean): string {
@@ -77,9 +78,55 @@ class Decoder {
     if (encoding === 'gzip' || encoding === 'zstd') {
       throw unreadable(`The transcript is compressed with ${encoding}; decompress it first.`);
     }
-    this.#decoder = new TextDecoder(encoding);
-    return this.#decoder.decode(start, { stream });
+    const decoder = new TextDecoder(encoding);
+    this.#decode =
+      encoding === 'utf-8'
+        ? utf8Decoder()
+        : (bytes, more) => decoder.decode(bytes, { stream: more });
+    return this.#decode(start, stream);
   }
+}
+
+const REPLACEMENT = '\uFFFD';
+const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT);
+
+/** Returns a function that decodes UTF-8 in pieces. */
+function utf8Decoder(): (bytes: Uint8Array, stream: boolean) => string {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let unfinished: Uint8Array = new Uint8Array();
+  return (bytes, stream) => {
+    const all = unfinished.length === 0 ? bytes : Buffer.concat([unfinished, bytes]);
+    const end = stream ? all.length - unfinishedLength(all) : all.length;
+    // Copied: the source may reuse its buffer.
+    unfinished = Uint8Array.from(all.subarray(end));
+    const whole = all.subarray(0, end);
+    const text = decoder.decode(whole);
+    return text.includes(REPLACEMENT) ? withInvalidMarked(Buffer.from(whole), decoder) : text;
+  };
+}
+
+/** Decodes what is between recorded replacement characters: there, each one stands for invalid bytes. */
+function withInvalidMarked(bytes: Buffer, decoder: TextDecoder): string {
+  const parts: string[] = [];
+  for (let start = 0; start <= bytes.length;) {
+    const found = bytes.indexOf(REPLACEMENT_BYTES, start);
+    const end = found === -1 ? bytes.length : found;
+    parts.push(decoder.decode(bytes.subarray(start, end)).replaceAll(REPLACEMENT, '\uDC00'));
+    start = end + REPLACEMENT_BYTES.length;
+  }
+  return parts.join(REPLACEMENT);
+}
+
+/** Returns how many bytes at the end may begin a character that the next bytes complete. */
+function unfinishedLength(bytes: Uint8Array): number {
+  for (let length = 1; length < 4; length += 1) {
+    const byte = bytes[bytes.length - length] ?? 0;
+    const isContinuation = (byte & 0xc0) === 0x80;
+    if (isContinuation) continue;
+    const whole = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length < whole ? length : 0;
+  }
+  return 0;
 }
 
 const PROBED_BYTES = 4;
@@ -126,7 +173,7 @@ function checkedText(start: string, name: string): string {
   const text = start.startsWith('\uFEFF') ? start.slice(1) : start;
   // A crash can leave NUL bytes before intact records, so NUL bytes alone do not make a file binary.
   const isJson = JSON_LINE.test(text);
-  const unprintable = /[\0-\x08\x0e-\x1a\x1c-\x1f\uFFFD]/;
+  const unprintable = /[\0-\x08\x0e-\x1a\x1c-\x1f\uFFFD\p{Surrogate}]/u;
   if (isJson || !unprintable.test(text.slice(0, PROBE_LENGTH))) return text;
   const cause = new TypeError('Expected text in UTF-8 or UTF-16, got bytes that are none.');
   throw unreadable(`${name} is no text file; give a transcript in JSON or JSON Lines.`, cause);

@@ -72,9 +72,6 @@ export function releasePacked({ bytes: view }: PackedEntries): void {
   if (isShared(view)) keep(new Uint8Array(view.buffer));
 }
 
-/** Node has this method, its types do not yet. */
-type UnicodeString = string & { isWellFormed(): boolean };
-
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 function keep(buffer: Uint8Array): void {
@@ -197,7 +194,7 @@ function pushText(text: string): boolean {
   const { length } = text;
   if (length <= SHORT_TEXT && tryWriteAscii(text)) return true;
   // UTF-8 cannot represent a lone surrogate.
-  if (!(text as UnicodeString).isWellFormed()) return false;
+  if (!text.isWellFormed()) return false;
   if (used + length > bytes.length) grow(length);
   let encoded = encoder.encodeInto(text, bytes.subarray(used));
   if (encoded.read < length) {

@@ -100,6 +100,27 @@ describe('attributePass', () => {
     expect(reclaimed(attributions)).toBe(count(before) - count(after));
   });
 
+  test('asks why of results that were sent, and not of shrunk ones', () => {
+    const entries = ['1', '2'].map((id) => toolContent([answer(id, 'shell', 'long')]));
+    const changes = entries.map((before, index) => {
+      return { index, before, after: toolContent([answer(`${index + 1}`, 'shell', '')]) };
+    });
+    const edit = { block: 0, path: null };
+    const asked: number[] = [];
+    attributePass(
+      changes,
+      [
+        { ...edit, entry: 0, rule: 'shrink', action: 'shrink' },
+        { ...edit, entry: 1, rule: 'working-set', action: 'pointer' },
+      ],
+      (index) => {
+        asked.push(index);
+        return { index, speaker: 'tool', verdict: 'changed', blocks: [] };
+      },
+    );
+    expect(asked).toEqual([1]);
+  });
+
   test('a result that was replaced by the pointer is an old result, even if the pointer is longer', () => {
     const history = [
       aiContent([toolCall('1', 'shell', { command: 'ls' })]),

@@ -22,7 +22,7 @@ function scratchFile(name: string, content: string): string {
 }
 
 describe('findSessionFiles', () => {
-  test('lists the files of a folder and its subfolders, and no others', async () => {
+  test('lists the files of a folder and its subfolders once each, and no others', async () => {
     const folder = path.join(scratch, 'tree');
     cpSync(SMALL, path.join(folder, 'b/session.jsonl'));
     const first = scratchFile('tree/a.json', '{}');
@@ -30,9 +30,12 @@ describe('findSessionFiles', () => {
     scratchFile('tree/node_modules/package.json', '{}');
     symlinkSync(folder, path.join(folder, 'c'));
     symlinkSync(first, path.join(folder, 'd.json'));
+    symlinkSync(SMALL, path.join(folder, 'e.jsonl'));
+    symlinkSync(path.join(folder, 'e.jsonl'), path.join(folder, 'f.jsonl'));
+    symlinkSync(path.join(folder, 'nowhere'), path.join(folder, 'g.jsonl'));
     expect(await findSessionFiles(folder)).toEqual({
       isFolder: true,
-      files: ['a.json', 'b/session.jsonl', 'd.json'].map((name) => path.join(folder, name)),
+      files: ['a.json', 'b/session.jsonl', 'e.jsonl'].map((name) => path.join(folder, name)),
     });
   });
 

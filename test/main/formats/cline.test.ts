@@ -12,7 +12,7 @@ describe('readClineMessage', () => {
         {
           role: 'user',
           id: 'u',
-          ts: 5,
+          ts: 1_750_000_000_000,
           content: [
             { type: 'text', text: 'fix @a' },
             { type: 'file', path: '/a', content: 'code' },
@@ -47,7 +47,7 @@ describe('readClineMessage', () => {
           { type: 'text', text: 'code' },
           { type: 'text', text: '--- End of content ---' },
         ],
-        metadata: { timestamp: 5, id: 'u' },
+        metadata: { timestamp: 1_750_000_000_000, id: 'u' },
       },
       aiContent([toolCall('e', 'editor', { path: '/a' }), toolCall('r', 'read_files', {})], {
         model: 'opus',

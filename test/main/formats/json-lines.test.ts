@@ -63,6 +63,14 @@ describe('readJsonLines', () => {
     ]);
   });
 
+  it('replaces lone surrogates and reports their lines', async () => {
+    expect(await linesOf(['{"a":"\uDC00"}\n{"a":"\uFFFD😀"}\n'])).toEqual([
+      { line: 1, damage: 'Text that is no valid Unicode was replaced by U+FFFD.' },
+      { line: 1, value: { a: '\uFFFD' } },
+      { line: 2, value: { a: '\uFFFD😀' } },
+    ]);
+  });
+
   it('omits a line that is too long, without keeping it', async () => {
     expect(await linesOf(['"123', '456', '789"\n1\n'], 8)).toEqual([
       { line: 1, damage: 'The line is too long to be read and was left out.' },

@@ -230,6 +230,10 @@ describe('readTranscript', () => {
     }
   });
 
+  it('names no file if the path is empty', async () => {
+    expect((await failure(readTranscript(''))).message).toMatch(/^The transcript cannot be read: /);
+  });
+
   it('rejects with the reason of an abort', async () => {
     const reason = new Error('enough');
     const name = await file('c.jsonl', LINE);
@@ -254,6 +258,29 @@ describe('streamTranscript', () => {
         expect(bare(entries)).toEqual([humanText('größer 😀')]);
         expect(warnings).toEqual([]);
       }
+    },
+  );
+
+  it.each([
+    ['JSON Lines', (record: object) => `${LINE}${JSON.stringify(record)}\n`, '.'],
+    ['a document', (record: object) => `[\n${JSON.stringify(record)}]`, ', from column 28 on.'],
+  ])(
+    'says where bytes are no UTF-8, but not where U+FFFD was recorded: %s',
+    async (_, text, end) => {
+      const role = { type: 'user', uuid: 'w', sessionId: 's' };
+      const message = (content: string) => ({ role: 'user', content });
+      const record = (content: string) =>
+        end === '.' ? { ...role, message: message(content) } : message(content);
+      const read = (content: string) => {
+        // `?` stands for the byte that is no UTF-8.
+        const bytes = Buffer.from(text(record(content))).map((byte) => (byte === 63 ? 0xe9 : byte));
+        return readChunks(Array.from(bytes, (byte) => Uint8Array.of(byte)));
+      };
+      const damaged = await read('\uFFFD?\uFFFDa');
+      expect(bare(damaged.entries).at(-1)).toEqual(humanText('\uFFFD\uFFFD\uFFFDa'));
+      const what = 'Text that is no valid Unicode was replaced by U+FFFD';
+      expect(damaged.warnings).toEqual([{ line: 2, message: what + end }]);
+      expect((await read('\uFFFD')).warnings).toEqual([]);
     },
   );
 

@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { asTimestamp } from '../../../src/main/formats/timestamp.js';
 
 describe('asTimestamp', () => {
-  it('accepts dates and milliseconds only', () => {
-    expect(['1970-01-01T00:00:01Z', 5, 'soon', NaN, null].map(asTimestamp)).toEqual([
-      1000,
-      5,
-      undefined,
-      undefined,
-      undefined,
+  it('accepts dates, milliseconds and seconds only', () => {
+    const time = Date.UTC(2026, 0, 31);
+    const given = ['2026-01-31', time, time / 1000, time / 1000 + 0.5, 'soon', NaN, null];
+    expect(given.map(asTimestamp)).toEqual([
+      ...[time, time, time, time + 500],
+      ...[undefined, undefined, undefined],
     ]);
   });
 
