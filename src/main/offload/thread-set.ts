@@ -193,7 +193,8 @@ export class ThreadSet {
       },
     });
     // A stand-in for threads, as Cloudflare has, never starts and never ends.
-    if (worker.threadId === 0) throw new Error("this runtime has no threads, so choose offload: 'inline'");
+    if (worker.threadId === 0)
+      throw new Error("this runtime has no threads, so choose offload: 'inline'");
     const thread: Thread = {
       worker,
       port,
