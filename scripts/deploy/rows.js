@@ -38,7 +38,7 @@ function nextRow(name, bundler) {
 
 /** The agent as a Worker, and a program that runs its bundle in Cloudflare's runtime. */
 const WORKER_FILES = {
-  'wrangler.json': `{ "name": "agent", "main": "worker.mjs", "compatibility_date": "2026-03-01", "compatibility_flags": ["nodejs_compat"] }`,
+  'wrangler.json': `{ "name": "agent", "main": "worker.mjs", "compatibility_date": "2026-03-01", "compatibility_flags": ["nodejs_compat"], "send_metrics": false }`,
   'worker.mjs': `import { playAgent } from './agent.mjs';
 export default { fetch: async () => new Response('played ' + JSON.stringify(await playAgent())) };`,
   'in-workerd.mjs': `import { Miniflare } from 'miniflare';
