@@ -3,19 +3,6 @@
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ThreadSet } from '../../../src/main/offload/thread-set.js';
-import type { ThreadSetOptions } from '../../../src/main/offload/thread-set.js';
-
-const unexpected = vi.fn();
-const OPTIONS: ThreadSetOptions = {
-  code: 'setInterval(() => undefined, 1000)',
-  data: { tokens: { failure: 'none' } },
-  threads: 4,
-  maxHeapMb: 64,
-  residentsOn: () => 0,
-  onChange: unexpected,
-  onStrayError: unexpected,
-  onNotLoaded: unexpected,
-};
 
 test('stops the threads that did start if the system refuses another one', async () => {
   const terminate = vi.spyOn(Worker.prototype, 'terminate');
@@ -23,26 +10,25 @@ test('stops the threads that did start if the system refuses another one', async
     terminate.mockRestore();
   });
   let started = 0;
+  const unexpected = vi.fn();
   const start = (): ThreadSet =>
     new ThreadSet({
-      ...OPTIONS,
+      code: 'setInterval(() => undefined, 1000)',
       get data() {
         started += 1;
         if (started > 2) throw new Error('no more threads');
-        return OPTIONS.data;
+        return { tokens: { failure: 'none' } };
       },
+      threads: 4,
+      maxHeapMb: 64,
+      residentsOn: () => 0,
+      onChange: unexpected,
+      onStrayError: unexpected,
+      onNotLoaded: unexpected,
     });
 
   expect(start).toThrow('no more threads');
   expect(terminate).toHaveBeenCalledTimes(2);
   await Promise.all(terminate.mock.results.map(({ value }) => value as unknown));
   expect(unexpected).not.toHaveBeenCalled();
-});
-
-test('refuses to wait for threads that never start, as those of Cloudflare Workers', () => {
-  const threadId = vi.spyOn(Worker.prototype, 'threadId', 'get').mockReturnValue(0);
-  onTestFinished(() => {
-    threadId.mockRestore();
-  });
-  expect(() => new ThreadSet({ ...OPTIONS, code: '' })).toThrow("choose offload: 'inline'");
 });
