@@ -36,6 +36,24 @@ function nextRow(name, bundler) {
   };
 }
 
+/** The agent as a Worker, and a program that runs its bundle in Cloudflare's runtime. */
+const WORKER_FILES = {
+  'wrangler.json': `{ "name": "agent", "main": "worker.mjs", "compatibility_date": "2026-03-01", "compatibility_flags": ["nodejs_compat"], "send_metrics": false }`,
+  'worker.mjs': `import { playAgent } from './agent.mjs';
+export default { fetch: async () => new Response('played ' + JSON.stringify(await playAgent())) };`,
+  'in-workerd.mjs': `import { Miniflare } from 'miniflare';
+import { readFileSync } from 'node:fs';
+const contents = readFileSync('out/worker.js', 'utf8');
+const worker = new Miniflare({
+  modules: [{ type: 'ESModule', path: 'worker.js', contents }],
+  compatibilityDate: '2026-03-01',
+  compatibilityFlags: ['nodejs_compat'],
+  cf: false,
+});
+console.log(await (await worker.dispatchFetch('http://localhost/')).text());
+await worker.dispose();`,
+};
+
 /** The agent as a test, in the VM context of a test runner. */
 const AS_TEST = {
   'agent.test.mjs': `import { playAgent } from './agent.mjs';
@@ -212,6 +230,14 @@ export const ROWS = [
     tools: ['@yarnpkg/cli-dist@4'],
     runs: 'workers',
     run: ['yarn', 'node', 'run-agent.mjs'],
+  },
+  {
+    name: 'Cloudflare Workers, nodejs_compat',
+    tools: ['wrangler@4'],
+    runs: 'inline',
+    files: WORKER_FILES,
+    build: [['wrangler', 'deploy', '--dry-run', '--outdir', 'out']],
+    run: ['node', 'in-workerd.mjs'],
   },
   { name: 'Bun', tools: ['bun'], runs: 'workers', run: ['bun', 'run-agent.mjs'] },
   { name: 'Deno', tools: ['deno'], runs: 'workers', run: ['deno', 'run', '-A', 'run-agent.mjs'] },

@@ -74,7 +74,7 @@ export class ThreadSet {
   #onIdle: () => void = () => undefined;
   #destruction: Promise<void> | undefined;
 
-  /** Starts the threads. @throws what `new Worker` throws if threads are forbidden. */
+  /** Starts the threads. @throws what `new Worker` throws if threads are forbidden, or an error if there are none. */
   constructor(options: ThreadSetOptions) {
     this.#options = options;
     try {
@@ -192,6 +192,9 @@ export class ThreadSet {
         maxYoungGenerationSizeMb: MAX_YOUNG_GENERATION_MB,
       },
     });
+    // A stand-in for threads, as Cloudflare has, never starts and never ends.
+    if (worker.threadId === 0)
+      throw new Error("this runtime has no threads, so choose offload: 'inline'");
     const thread: Thread = {
       worker,
       port,

@@ -3,7 +3,7 @@
 
 import { QUOTE_PLACE, QUOTE_LENGTH } from '../../shrink/shown-before.js';
 import { withoutCodes } from '../../shown-text.js';
-import { hashOf } from './hash.js';
+import { hashSeed } from './hash.js';
 
 /** Returns for each line of a text a value as described at `QUOTE_PLACE`. Takes linear time. */
 export function quotePlaces(given: string): Uint8Array {
@@ -40,7 +40,6 @@ export function quotePlaces(given: string): Uint8Array {
 }
 
 const NO_WORD = 0;
-const SEED = hashOf('beginning');
 const SPACE = 0x20;
 const WORD_OR_END = /[\p{L}\p{N}\n]/gu;
 
@@ -63,7 +62,7 @@ function beginningAt(text: string, from: number, most: number): number {
   // A quote that is cut ends with an ellipsis in place of its last character.
   const isCut = end - from > most;
   const last = isCut ? from + most - 1 : end;
-  let hash = isCut ? SEED : ~SEED;
+  let hash = isCut ? hashSeed() : ~hashSeed();
   for (let at = from; at < last; at += 1) {
     hash = Math.imul(hash ^ Math.max(SPACE, text.charCodeAt(at)), 0x01000193);
     hash ^= hash >>> 15;

@@ -6,7 +6,7 @@ import {
   MIN_NUMBERED_LINES,
   paddingOf,
 } from '../../shrink/shown-before.js';
-import { hashOf } from './hash.js';
+import { hashSeed } from './hash.js';
 
 /**
  * Lines per shingle. A text is indexed by disjoint shingles and looked up by overlapping ones. A shorter text is padded with blank
@@ -120,10 +120,9 @@ export function numberAt(numbered: readonly NumberedLines[], line: number): numb
   return null;
 }
 
-const [FIRST_SEED, SECOND_SEED] = [hashOf('first'), hashOf('second')];
-
 function numberOf(text: string, start: number, end: number): number {
-  let [first, second] = [FIRST_SEED, SECOND_SEED];
+  let first = hashSeed();
+  let second = ~first;
   for (let at = start; at < end; at += 1) {
     const code = text.charCodeAt(at);
     first = Math.imul(first ^ code, 0x01000193);
