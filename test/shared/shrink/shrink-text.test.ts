@@ -36,7 +36,7 @@ function shrinkText(
 }
 
 /** The shrunk text, without the line about that. */
-function left(text: string, call: Call, settings: ShrinkSettings): string {
+function left(text: string, call: ShrunkCall, settings: ShrinkSettings): string {
   const shrunk = shrinkText(text, [], call, settings, ']');
   if (shrunk === undefined) return text;
   expect(isShrunk(shrunk)).toBe(true);
