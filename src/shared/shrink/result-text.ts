@@ -39,7 +39,7 @@ export function resultText(result: unknown): string | undefined {
   if (typeof json !== 'string') return undefined;
   const isSeen = json === result || (json.length <= MAX_LENGTH && !endedInFailure(result));
   const asGiven = isSeen ? json : undefined;
-  if (json.length > MAX_LENGTH || !/^[[{]/.test(json) || !(json.includes('\\n') || MCP.test(json)))
+  if (json.length > MAX_LENGTH || !/^["[{]/.test(json) || !(json.includes('\\n') || MCP.test(json)))
     return asGiven;
   const value = tryParseJson(json);
   const written = value === undefined ? undefined : writtenOut(json);

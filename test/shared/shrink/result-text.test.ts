@@ -29,6 +29,7 @@ describe('resultText', () => {
     expect(seen(JSON.stringify({ output: TEXT, exit_code: 0 }, null, 1))).toBe(
       `{\n "output": "\n${TEXT}\n",\n "exit_code": 0\n}`,
     );
+    expect(seen(JSON.stringify(TEXT))).toBe(`"\n${TEXT}\n"`);
     const answered = { content: [{ type: 'text', text: TEXT }] };
     for (const result of [answered, JSON.stringify(answered)]) {
       expect(seen(result)).toBe(`{"content":[{"type":"text","text":"\n${TEXT}\n"}]}`);
