@@ -111,6 +111,26 @@ describe('Session', () => {
       expect(pruned?.reason).toBe('cache-cold');
     });
 
+    it.each([
+      [100, null],
+      [1_000, 'cache-cold'],
+      [undefined, 'cache-cold'],
+    ])(
+      'reads the age of a cache that the host has used since from its answers: %s',
+      async (age, reason) => {
+        const time = clock();
+        const session = await sentRead(batched, {
+          timing: { ...batched, cacheTtlMs: 1_000, now: time.now },
+        });
+        time.timeMs = 5_000;
+        const [first, result, answer, ...others] = historyOf(`a:r3(b.ts) t:r3 ${WRITE}`);
+        const metadata = age === undefined ? {} : { timestamp: Date.now() - age };
+        session.history.addAll([first, result, { ...answer, metadata }, ...others] as IContent[]);
+        const { pruned } = await session.ensureCompressionBeforeSend('p');
+        expect(pruned?.reason ?? null).toBe(reason);
+      },
+    );
+
     it('treats the cache as cold in the first window, and in the first after clearing', async () => {
       const session = openNoted(`${READ} ${WRITE}`, { timing: batched });
       const reason = async (): Promise<string | undefined> =>
@@ -185,12 +205,12 @@ describe('Session', () => {
       expect(session.densityDirty).toBe(false);
     });
 
-    it('edits what was not sent', async () => {
+    it('keeps what an answer follows: the host has sent it without a preflight', async () => {
       const session = await sentRead(atBirth);
       session.history.addAll(historyOf(`a:r3 t:r3 ${WRITE}`));
       const { pruned } = await session.ensureCompressionBeforeSend('p');
-      expect(pruned).toMatchObject({ reason: 'unsent', metadata: { readWritePairsPruned: 1 } });
-      expect(entriesOf(session)).toBe(`${READ} ${WRITE}`);
+      expect(pruned).toBeNull();
+      expect(entriesOf(session)).toBe(`${READ} a:r3 t:r3 ${WRITE}`);
     });
 
     it('lands the whole edit in a first window', async () => {

@@ -122,7 +122,8 @@ export class Preflight {
     const { signal } = request;
     await abortable(history.waitForTokenUpdates(), signal);
     const dropped = yield* this.#dropReplaced(signal);
-    // After the drop, because a drop resets `sent`, and this note with it.
+    // After the drop, because a drop resets `sent`, and these notes with it.
+    sent.noteOtherCalls();
     if (request.removesReasoning === true) sent.noteRefusedReasoning();
     const before = { isOver: !gauge.fits(), isRewriting: this.#isRewriting };
     const pruned = yield* this.#pruneWhenDirty(request);

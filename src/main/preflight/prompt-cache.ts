@@ -1,6 +1,7 @@
 // Tracks what the provider's prompt cache should hold (which prefix of the history was sent, when, and how much of it is unchanged),
 // and detects requests that read less than that from the cache. Retains no entries and emits nothing.
 
+import type { IContent } from '../../shared/content.js';
 import { assertString, assertTokens, readOptions } from '../../shared/misuse.js';
 import type { Checks } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
@@ -158,6 +159,24 @@ export class SentHistory {
     this.#sentAtMsByModel.set(this.#history.modelName, this.#sentAtMs);
   }
 
+  /**
+   * Notes the calls that the host has made since without a preflight, as those of a turn that it shows only when it is over: whatever
+   * an answer follows was sent. They were made at the last answer's `timestamp`, or if it has none, at once.
+   */
+  noteOtherCalls(): void {
+    const entries = this.#history.getRawHistory();
+    let answer = entries.length - 1;
+    while (answer > this.#sentEntries && !beginsAnswer(entries, answer)) answer -= 1;
+    if (this.#sentEntries === 0 || this.isRewritten || answer <= this.#sentEntries) return;
+    this.#sentEntries = answer;
+    this.#intactEntries = answer;
+    const { timestamp = 0 } = entries[answer]?.metadata ?? {};
+    const sentAtMs = this.#now() - Math.max(0, Date.now() - timestamp);
+    if (sentAtMs <= this.#sentAtMs) return;
+    this.#sentAtMs = sentAtMs;
+    this.#sentAtMsByModel.set(this.#history.modelName, sentAtMs);
+  }
+
   /** Forgets what was sent: the history was cleared, or no cache holds anything of it. */
   startOver(): void {
     this.#sentEntries = 0;
@@ -167,6 +186,11 @@ export class SentHistory {
     this.#reclaimedTokens = 0;
     this.#staleReasoningFrom = Infinity;
   }
+}
+
+/** Consecutive `ai` entries are one answer. */
+export function beginsAnswer(entries: readonly IContent[], at: number): boolean {
+  return entries[at]?.speaker === 'ai' && entries[at - 1]?.speaker !== 'ai';
 }
 
 /** A request compared with the previously reported one. */
