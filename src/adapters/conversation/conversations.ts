@@ -68,7 +68,9 @@ export class Conversations<Message> {
     options: CompleteAdapterOptions,
   ): Promise<Message[]> {
     call.signal?.throwIfAborted();
-    if (messages.length === 0) return [];
+    // A named conversation begins without messages where its host does not show the first turn before it is over: that nothing was
+    // edited in it is known only so.
+    if (messages.length === 0 && call.conversationId === undefined) return [];
     const key = this.#keyOf(call, options);
     // None is asked twice: two calls that wait for the same conversation would each take the other for its continuation.
     const declined = new Set<Conversation<Message>>();

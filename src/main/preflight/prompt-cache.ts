@@ -167,7 +167,7 @@ export class SentHistory {
     const entries = this.#history.getRawHistory();
     let answer = entries.length - 1;
     while (answer > this.#sentEntries && !beginsAnswer(entries, answer)) answer -= 1;
-    if (this.#sentEntries === 0 || this.isRewritten || answer <= this.#sentEntries) return;
+    if (this.idleMs === Infinity || this.isRewritten || answer <= this.#sentEntries) return;
     this.#sentEntries = answer;
     this.#intactEntries = answer;
     const { timestamp = 0 } = entries[answer]?.metadata ?? {};

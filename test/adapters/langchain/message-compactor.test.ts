@@ -127,7 +127,8 @@ describe('a session of LangChain with many writes', () => {
     await using counter = open();
     let session: Session | undefined;
     const onSession = (of: Session): void => void (session = of);
-    await messageCompactor(counter, { edits: 'append-only', onSession })(sent.at(-1)!);
+    const unedited = { edits: 'append-only', density: { shrink: 'off' }, onSession } as const;
+    await messageCompactor(counter, unedited)(sent.at(-1)!);
     expect(usage).toEqual(session?.contextUsage());
   });
 

@@ -6,7 +6,7 @@ import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
 import type { OpenClawPluginApi } from '../../../src/adapters/pi/openclaw-api.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
 import { register } from '../../../src/adapters/pi/openclaw-plugin.js';
-import { message, result, said, staleRead, user } from './pi-messages.js';
+import { call, message, result, said, staleRead, user } from './pi-messages.js';
 
 const PRUNING = { preset: 'specification', offload: 'inline' };
 
@@ -72,6 +72,35 @@ describe('register', () => {
     expect(next.status()).toContain('3 calls sent');
     expect(again.estimatedTokens).toBeLessThan(whole.estimatedTokens);
   });
+
+  it.each(['the same', 'another'])(
+    'sends the first turn as OpenClaw sent it, which shows it when it is over, from %s process',
+    async (process) => {
+      const pluginConfig = { offload: 'inline', store: memoryStore() };
+      const former = playedOpenClaw(pluginConfig);
+      const output = Array.from({ length: 300 }, (_, at) => `${at} was built`).join('\n');
+      const turn = ['c1', 'c2', 'c3'].flatMap((id) => [
+        message('assistant', {
+          content: [call(id, 'exec', { command: 'make' })],
+          timestamp: Date.now(),
+        }),
+        result(id, output),
+      ]);
+      const talk = [
+        user('Build.'),
+        ...turn,
+        message('assistant', { content: [said('Built.')], timestamp: Date.now() }),
+      ];
+      // Edits that another process may have made are repeated.
+      const unseen = await playedOpenClaw({ offload: 'inline' }).assemble(talk);
+      expect(unseen.messages).not.toEqual(talk);
+
+      await former.assemble([]);
+      if (process === 'another') await former.stop();
+      const next = process === 'another' ? playedOpenClaw(pluginConfig) : former;
+      expect((await next.assemble(talk)).messages).toEqual(talk);
+    },
+  );
 
   it("ignores reported usage that includes OpenClaw's own prompt and the running turn", async () => {
     const { assemble } = playedOpenClaw({ offload: 'inline' });
