@@ -66,12 +66,8 @@ export interface GatewayStatus {
   readonly mode: GatewayMode;
   readonly since: number;
   readonly passed: Readonly<Record<string, number>>;
-  /** Equal ones counted together, latest last. `at`: when it was last. */
-  readonly failures: readonly {
-    readonly at: number;
-    readonly message: string;
-    readonly count: number;
-  }[];
+  /** Equal ones are counted together. `at`: the last time; the list is in this order. */
+  readonly failures: readonly Readonly<{ at: number; message: string; count: number }>[];
   readonly failureCount: number;
 }
 

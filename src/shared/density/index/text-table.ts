@@ -51,9 +51,7 @@ export class TextTable {
   listedIn(number: number): readonly number[] {
     let list = this.#lists.get(number);
     if (list === undefined) {
-      list = this.textOf(number)
-        .split(' ')
-        .map((text) => this.numberOf(text));
+      list = Array.from(this.textOf(number).split(' '), (text) => this.numberOf(text));
       this.#lists.set(number, list);
     }
     return list;
