@@ -1,5 +1,4 @@
-// One conversation: a session and its messages. Adds the new messages of a call to the session, runs the session's preflight and
-// returns the messages to send.
+// One conversation: adds the new messages of a call to its session, runs the session's preflight and returns the messages to send.
 
 import type { Compactor } from '../../main/compactor.js';
 import { refusesReasoning } from '../../main/models/model-limits.js';
@@ -21,7 +20,7 @@ import type { KnownMessages } from '../format/message-place.js';
 import { allStable, hasDroppedEnd, splitTransientEnd } from './transient-end.js';
 import type { SplitMessages } from './transient-end.js';
 import { isSameValue } from '../format/same-value.js';
-import { warnOfFailure, warningOfOtherSdk } from './warn-of-failure.js';
+import { noteSuccess, warnOfFailure, warningOfOtherSdk } from './warn-of-failure.js';
 
 /** The totals of one conversation. Token numbers are counted, not estimated. */
 export interface ConversationReport {
@@ -348,6 +347,7 @@ export class Conversation<Message> {
       const { logger } = this.#options;
       warnOfFailure(logger, thrown, 'compaction failed; what was compacted before is sent');
     });
+    if (result !== undefined) noteSuccess(this.#options.logger);
     const { revision } = history;
     // A preflight may have applied edits before it failed.
     const isCompressed = result?.compressed?.outcome === 'applied' || result?.fitted !== null;

@@ -100,16 +100,17 @@ export class HostCompactor<Message> {
     return { compactor, compact };
   }
 
-  /** Returns a logger for the adapter that also notes the error of each warning in the running call, as why that was not compacted. */
+  /** Returns a logger for the adapter that also notes each error in the running call, as why that was not compacted. */
   #noting(logger: Logger = SILENT_LOGGER): Logger {
     const host = safeLogger(logger);
-    const warn: Logger['warn'] = (message, details) => {
-      host.warn(message, details);
-      const running = this.#running.getStore();
-      const { error } = details as { readonly error?: unknown };
-      if (running !== undefined) running.failure = asError(error).message;
-    };
-    return { ...host, warn };
+    const noting =
+      (level: 'debug' | 'warn'): Logger['warn'] =>
+      (message, details = {}) => {
+        host[level](message, details);
+        const running = this.#running.getStore();
+        if (running && 'error' in details) running.failure = asError(details.error).message;
+      };
+    return { ...host, debug: noting('debug'), warn: noting('warn') };
   }
 
   /** Stores states without originals, because the host keeps these. `undefined` if the user has no home directory. */

@@ -3,7 +3,7 @@
 import { SILENT_LOGGER } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 import type { IContent } from '../../shared/content.js';
-import { asError } from '../../shared/errors.js';
+import { asError, CtxfoldError } from '../../shared/errors.js';
 import { PER_SLICE } from '../format/placed.js';
 import { isServerHeld, SERVER_HELD } from '../format/provider-compaction.js';
 import { describeOther, sdkOfMessage } from '../format/sdk-of-message.js';
@@ -11,16 +11,30 @@ import type { Sdk } from '../format/sdk-of-message.js';
 
 let hasWarned = false;
 
-/** Logs a failure as a warning. Without a logger, emits one process warning, which has no message content. */
+/** The causes of failures since compaction last succeeded, by logger. */
+const FAILING = new WeakMap<Logger, Set<string>>();
+
+/**
+ * Logs a failure as a warning, and again with the same cause at level `debug` until compaction succeeds. Without a logger, emits one
+ * process warning, which has no message content.
+ */
 export function warnOfFailure(logger: Logger, thrown: unknown, message: string): void {
   const error = asError(thrown);
-  logger.warn(message, { error });
+  const cause = error instanceof CtxfoldError ? error.code : error.message;
+  const failing = FAILING.get(logger) ?? new Set();
+  logger[failing.has(cause) ? 'debug' : 'warn'](message, { error });
+  FAILING.set(logger, failing.add(cause));
   if (logger !== SILENT_LOGGER || hasWarned) return;
   hasWarned = true;
   process.emitWarning(
     `Compaction failed (${error.name}), and the messages were sent without it. Give createCompactor a logger to see why, or onError: 'throw'.`,
     { type: 'CtxfoldWarning', code: 'CTXFOLD_SENT_UNCOMPACTED' },
   );
+}
+
+/** Notes that compaction succeeded: what fails from here on is warned of. */
+export function noteSuccess(logger: Logger): void {
+  FAILING.delete(logger);
 }
 
 /** Messages that were already logged, by logger. */

@@ -1,6 +1,7 @@
 // Attributes the edits of a recorded session to rules and to transcript entries, and splits the session into contexts. Does not
 // count tokens.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { explainDensity } from '../../density.js';
 import type { BlockPlace, DensityExplanation, EntryExplanation } from '../../density.js';
 import type { IContent } from '../../index.js';
@@ -50,13 +51,25 @@ export interface AttributedSession {
   readonly landed: ReadonlyMap<number, LandedExplanation>;
 }
 
-/** Attributes the edits among the steps. @param explains whether attributions say why the rules made the edits */
-export function attributeSteps(
+/**
+ * Attributes the edits among the steps.
+ *
+ * @param explains whether attributions say why the rules made the edits. Then it yields to the event loop after each edit.
+ * @throws the signal's reason.
+ */
+export async function attributeSteps(
   taken: readonly RecordedStep[],
   explains: boolean,
-): AttributedSession {
+  signal: AbortSignal | undefined,
+): Promise<AttributedSession> {
   const attributor = new Attributor(taken, explains);
-  const steps = taken.map((_, at) => attributor.take(at));
+  const steps: AttributedStep[] = [];
+  for (const at of taken.keys()) {
+    const step = attributor.take(at);
+    steps.push(step);
+    if (explains && step.kind === 'edit') await nextTurn();
+    signal?.throwIfAborted();
+  }
   const last = attributor.endContext();
   const ended = steps.flatMap((step) => (step.kind === 'context' ? [step.ended] : []));
   const [first, ...others] = [...ended, last] as const;

@@ -55,14 +55,15 @@ export interface Recording extends Recorded {
  * Evaluates what was recorded of a session.
  *
  * @param explains whether rows say why their edits were made, which takes a density pass per edit of what was sent
- * @throws errors of counting.
+ * @throws errors of counting, or the signal's reason.
  */
 export async function recordingOf(
   { steps: taken, preflights }: SessionRecorder,
   { densityConfig: density, history }: Session,
   explains: boolean,
+  signal?: AbortSignal,
 ): Promise<Recorded> {
-  const { steps, contexts, landed } = attributeSteps(taken, explains);
+  const { steps, contexts, landed } = await attributeSteps(taken, explains, signal);
   const entries = Array.from(new Set(steps.flatMap(entriesOf)));
   const counts = await history.countEach(entries);
   const tokens = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));

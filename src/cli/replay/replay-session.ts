@@ -107,7 +107,7 @@ export async function replaySession(
     const eventLoop = await stopWatching();
     const offload = session.stats();
     // Must follow `stopWatching` and `stats`: counting for the report uses the workers too and would be measured.
-    const recorded = await recordingOf(recorder, session, explains);
+    const recorded = await recordingOf(recorder, session, explains, signal);
     const { contextLimit } = session;
     const report: ReplayReport = {
       reportVersion: 1,

@@ -145,6 +145,7 @@ export async function unlessUnreadable<Result>(
     if (!(error instanceof CtxfoldError)) throw error;
     const { code, message } = error;
     if (code !== 'UNKNOWN_FORMAT' && code !== 'UNREADABLE_TRANSCRIPT') throw error;
-    return { file, code, reason: message.replaceAll(file, 'The transcript') };
+    const unnamed = message.replace(`, open '${file}'`, '').replaceAll(file, 'The transcript');
+    return { file, code, reason: unnamed };
   }
 }

@@ -66,7 +66,8 @@ export interface GatewayStatus {
   readonly mode: GatewayMode;
   readonly since: number;
   readonly passed: Readonly<Record<string, number>>;
-  readonly failures: readonly { readonly at: number; readonly message: string }[];
+  /** Equal ones are counted together. `at`: the last time; the list is in this order. */
+  readonly failures: readonly Readonly<{ at: number; message: string; count: number }>[];
   readonly failureCount: number;
 }
 
@@ -89,7 +90,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   readonly #maxConversations: number;
   readonly #conversations = new Map<string, Conversation>();
   readonly #passed = new Map<string, number>();
-  readonly #failures: { at: number; message: string }[] = [];
+  readonly #failures: { at: number; message: string; count: number }[] = [];
   readonly #since = Date.now();
   readonly #logger: Logger;
   /** Message → when it was last logged, by `performance.now()`. */
@@ -207,7 +208,9 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   /** @param message must not quote content */
   recordFailure(message: string): void {
     this.#failureCount += 1;
-    keepLast(this.#failures, [{ at: Date.now(), message }], MAX_FAILURES);
+    const known = this.#failures.findIndex((failure) => failure.message === message);
+    const [{ count } = { count: 0 }] = known === -1 ? [] : this.#failures.splice(known, 1);
+    keepLast(this.#failures, [{ at: Date.now(), message, count: count + 1 }], MAX_FAILURES);
     this.emit('status');
     this.warn(message);
   }

@@ -1,5 +1,7 @@
 // Calls in which ctxfold fails, and hosts that use the session of a call.
 
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ChatCompletionMessageParam as ChatMessage } from 'openai/resources/chat/completions';
 import { afterEach, assert, describe, expect, it, vi } from 'vitest';
 
@@ -11,6 +13,7 @@ import type { MessageCompactor } from '../../../src/adapters/conversation/messag
 import type { SummarizerResponse } from '../../../src/main/summarizer/summarizer.js';
 import { memoryStore } from '../../../src/state.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const open: Compactor[] = [];
 afterEach(async () => {
@@ -209,6 +212,22 @@ describe('onError', () => {
     ]);
   });
 
+  it('warns once of a removal log that cannot be written, and again once it could be', async () => {
+    const { warnings, logger } = listening();
+    const removalLogDirectory = join(temporaryFolder(), 'logs');
+    const compact = chatCompactor(makeCompactor(), { logger, removalLogDirectory });
+    const failed = 'compaction failed; the messages are sent as they are';
+    await writeFile(removalLogDirectory, '');
+    for (let call = 0; call < 2; call += 1) expect(await compact([ASK])).toEqual([ASK]);
+    expect(warnings).toEqual([failed]);
+    await rm(removalLogDirectory);
+    await compact([ASK]);
+    await rm(removalLogDirectory, { recursive: true });
+    await writeFile(removalLogDirectory, '');
+    await compact([{ role: 'user', content: 'another conversation' }]);
+    expect(warnings).toEqual([failed, failed]);
+  });
+
   it('sends what was compacted before, also if the summarizer fails now', async () => {
     const { warnings, logger } = listening();
     let isDown = false;
@@ -229,15 +248,13 @@ describe('onError', () => {
     });
     const messages: ChatMessage[] = [ASK];
     const sent: string[] = [];
-    for (let call = 0; warnings.length < 2; call += 1) {
+    for (let call = 0; fallbacks.length < 2; call += 1) {
       sent.push(JSON.stringify(await compact(messages)));
       isDown ||= sent.at(-1)!.includes('what was');
       messages.push({ role: 'assistant', content: `${call} ${'one word '.repeat(200)}` }, ASK);
     }
-    expect(new Set(warnings)).toEqual(
-      new Set(['compaction failed; what was compacted before is sent']),
-    );
-    expect(fallbacks).toEqual(warnings.map(() => 'CompressionExecutionError'));
+    expect(warnings).toEqual(['compaction failed; what was compacted before is sent']);
+    expect(new Set(fallbacks)).toEqual(new Set(['CompressionExecutionError']));
     // Each request begins with the whole previous one, which the cache holds.
     const since = sent.slice(sent.findIndex((text) => text.includes('what was')));
     since.slice(1).forEach((text, at) => {

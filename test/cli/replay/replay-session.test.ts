@@ -247,8 +247,19 @@ describe('replaySession', () => {
     expect(report.end.tokens).toEqual({ without: 0, with: 0 });
   });
 
-  test('aborting rejects with the reason', async () => {
+  test('aborting rejects with the reason, also once all entries are played', async () => {
     const reason = new Error('enough');
+    const late = new AbortController();
+    const explained = replaySession('f', transcriptOf(READ_THEN_WRITE), {
+      ...{ ...OPTIONS, explains: true, signal: late.signal },
+      progress: {
+        begin: () => (playedEntries) => {
+          if (playedEntries === READ_THEN_WRITE.length) setImmediate(() => late.abort(reason));
+        },
+        close: () => undefined,
+      },
+    });
+    await expect(explained).rejects.toBe(reason);
     const abortion = new AbortController();
     const replayed = replaySession('f', transcriptOf(READ_THEN_WRITE), {
       ...OPTIONS,

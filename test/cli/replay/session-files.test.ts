@@ -57,4 +57,12 @@ describe('unlessUnreadable', () => {
       files.map((file) => ({ file, code: 'UNREADABLE_TRANSCRIPT', reason })),
     );
   });
+
+  test('does not name files that cannot be opened, either', async () => {
+    const file = path.join(scratch, 'nowhere');
+    const reason = 'The transcript cannot be read: ENOENT: no such file or directory';
+    expect(await unlessUnreadable(file, undefined, () => readSession(file, {}))).toEqual({
+      ...{ file, code: 'UNREADABLE_TRANSCRIPT', reason },
+    });
+  });
 });

@@ -101,7 +101,7 @@ describe('Ledger', () => {
     expect(ledger.setMode('compact', 'unknown')).toBeUndefined();
   });
 
-  it('logs a failure at most once a minute, and shows each', () => {
+  it('logs a failure at most once a minute, and counts equal ones', () => {
     const warn = vi.fn();
     const logger = { debug: vi.fn(), warn, error: vi.fn() };
     const ledger = new Ledger(completeGatewayOptions({ logger }));
@@ -114,6 +114,9 @@ describe('Ledger', () => {
     const both = [['the state is not kept'], ['openai did not answer (ECONNRESET)']];
     expect(warn.mock.calls.map(([message]) => [message as unknown])).toEqual([...both, ...both]);
     expect(ledger.status.failureCount).toBe(6);
+    expect(ledger.status.failures.map(({ message, count }) => [message, count])).toEqual(
+      both.map(([message]) => [message, 3]),
+    );
   });
 
   it('attributes usage to its own call when requests overlap', () => {

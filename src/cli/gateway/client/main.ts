@@ -155,9 +155,9 @@ function showStatus(held: number): void {
     ['failures', formatCount(failureCount)],
   ]);
   byId('failures').replaceChildren(
-    ...failures.map(({ at, message }) => {
+    ...failures.map(({ at, message, count }) => {
       const item = document.createElement('li');
-      item.textContent = `${clock(at)} ${message}`;
+      item.textContent = `${clock(at)} ${message}${count > 1 ? ` (${formatCount(count)} times)` : ''}`;
       return item;
     }),
   );

@@ -110,6 +110,11 @@ export class HistoryIndex {
     return this.#ids.textOf(number);
   }
 
+  /** The numbers of the ids that a text of `responses.source` lists. */
+  idsListedIn(number: number): readonly number[] {
+    return this.#ids.listedIn(number);
+  }
+
   /** A rewrite pairs calls and responses again by id, and shrunk results refer to others by call id. */
   get #keepsIds(): boolean {
     return this.#scope.isRewritable || this.#scope.unsent;

@@ -23,6 +23,8 @@ export class TextTable {
   readonly #ends = new IntColumn();
   /** Open addressing by hash; holds the number plus 1, or 0. */
   #slots: Slots = new Uint16Array(FIRST_SLOTS);
+  /** Cache of `listedIn`. */
+  readonly #lists = new Map<number, readonly number[]>();
 
   get size(): number {
     return this.#ends.length;
@@ -43,6 +45,16 @@ export class TextTable {
   textOf(number: number): string {
     const chunk = this.#chunks[number >> CHUNK_BITS] ?? '';
     return chunk.slice(this.#startOf(number), this.#ends.at(number));
+  }
+
+  /** Returns the numbers of the texts that a text lists with spaces between them, interning them if needed. */
+  listedIn(number: number): readonly number[] {
+    let list = this.#lists.get(number);
+    if (list === undefined) {
+      list = Array.from(this.textOf(number).split(' '), (text) => this.numberOf(text));
+      this.#lists.set(number, list);
+    }
+    return list;
   }
 
   /**

@@ -133,33 +133,42 @@ function keepSources(index: HistoryIndex, marks: Marks): void {
     const isSettled = hasPlaceholder(responses.flags.at(row));
     return isSettled ? 0 : markOf(ACTION.pointer, ruleOf(marks.responses[row] ?? 0));
   };
-  /** By call id, the rows that refer to the nearest earlier result with that id. */
-  const sought = new Map<string, number[]>();
-  for (let row = responses.length - 1; row >= 0; row -= 1) {
-    const id = sought.size === 0 ? '' : index.idOf(responses.id.at(row));
-    for (const from of sought.get(id) ?? NO_ROWS) {
-      pushTo(marks.referredBy, row, from);
-      marks.responses[row] = 0;
+  /** By number of a call id, the newest result so far. */
+  const newest = new Int32Array(index.idCount).fill(NONE);
+  const references: { readonly row: number; readonly source: number }[] = [];
+  for (let row = 0; row < responses.length; row += 1) {
+    const list = responses.source.at(row);
+    for (const id of list === NONE ? NO_IDS : index.idsListedIn(list)) {
+      const source = newest[id] ?? NONE;
+      if (source !== NONE) references.push({ row, source });
     }
-    sought.delete(id);
-    const ids = responses.source.at(row);
-    if (ids === NONE || marks.responses[row] !== 0) continue;
-    for (const source of index.idOf(ids).split(' ')) pushTo(sought, source, row);
+    newest[responses.id.at(row)] = row;
   }
-  if (marks.referredBy.size === 0) return;
-  /** Of calls whose results are referred to. */
-  const names = new Set<number>();
-  for (let call = 0; call < calls.length; call += 1) {
-    const row = calls.response.at(call);
+  // Newest first, because a result that stays keeps those that it refers to.
+  for (const { row, source } of references.reverse()) {
+    if (marks.responses[row] !== 0) continue;
+    pushTo(marks.referredBy, source, row);
+    marks.responses[source] = 0;
+  }
+  /** By number of a name, the first call whose result is referred to. */
+  const firstCalls = new Map<number, number>();
+  for (const row of marks.referredBy.keys()) {
+    const call = responses.call.at(row);
+    if (call === NONE) continue;
     const name = calls.name.at(call);
-    if (marks.referredBy.has(row)) names.add(name);
-    else if (!isRemoved(marks.calls[call]) || !names.has(name)) continue;
-    else marks.responses[row] = pointerOf(row);
+    firstCalls.set(name, Math.min(call, firstCalls.get(name) ?? call));
+    marks.calls[call] = 0;
+  }
+  for (let call = 0; call < calls.length; call += 1) {
+    if (!isRemoved(marks.calls[call])) continue;
+    if ((firstCalls.get(calls.name.at(call)) ?? call) >= call) continue;
+    const row = calls.response.at(call);
+    marks.responses[row] = pointerOf(row);
     marks.calls[call] = 0;
   }
 }
 
-const NO_ROWS: readonly number[] = [];
+const NO_IDS: readonly number[] = [];
 
 /** Returns the shortened text of a result, cached on it; `undefined` when it stays as it is. */
 function shrunkBy(

@@ -31,6 +31,14 @@ describe('TextTable', () => {
     expect(most).toBeGreaterThan(300);
   });
 
+  it('numbers the texts that a text lists', () => {
+    const table = new TextTable();
+    const [list, b] = [table.numberOf('a b'), table.numberOf('b')];
+    const expected = [table.numberOf('a'), b];
+    expect([table.listedIn(list), table.listedIn(list)]).toEqual([expected, expected]);
+    expect(table.listedIn(b)).toEqual([b]);
+  });
+
   it('stays correct with many texts', () => {
     const table = new TextTable();
     const name = (number: number): string => `call_${String(number).padStart(8, '0')}`;

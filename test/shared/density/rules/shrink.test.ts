@@ -484,6 +484,27 @@ describe('SHRINK', () => {
     expect(optimize([...gone, ...written], CONFIG).removals).toEqual([1, 2]);
   });
 
+  it('keeps what a result refers to that is kept because another one refers to it', () => {
+    const readAt = (path: string, result: string, id: string): IContent[] =>
+      asked('read_file', { path }, result, id);
+    const [second, third] = [
+      readAt('b.ts', `${lines(0, 60)}\n${lines(60, 120)}`, 'second'),
+      readAt('c.ts', `${lines(60, 120)}\nand more`, 'third'),
+    ];
+    let sent: IContent[] = [humanText('go')];
+    for (const added of [read(lines(0, 60), 'first'), second, third]) {
+      sent = applied([...sent, ...added], optimize([...sent, ...added], CONFIG));
+    }
+    expect(responseAt(sent, 4).result).toContain('as in read_file a.ts');
+    expect(responseAt(sent, 6).result).toContain('as in read_file b.ts');
+    const after = [
+      ...sent,
+      ...asked('write_file', { path: 'a.ts', content: 'new' }, 'ok'),
+      ...asked('write_file', { path: 'b.ts', content: 'new' }, 'ok'),
+    ];
+    expect(applied(after, optimize(after, CONFIG))).toEqual(after);
+  });
+
   it('keeps calls that references count, without their results', () => {
     const [first, second] = [read(lines(0, 60), 'first'), read(lines(60, 120), 'second')];
     const other = asked('read_file', { path: 'b.ts' }, `${lines(0, 60)}\nand more`, 'other');
