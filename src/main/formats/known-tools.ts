@@ -50,6 +50,20 @@ const READS: readonly FileUse[] = [
     lineKeys: { first: 'offset', count: 'limit' },
   },
 ];
+/** For tools whose parameter `mode` says what they show of a file: also what is found in it, or its beginning. */
+const READS_BY_MODE: readonly ToolUse[] = [
+  {
+    access: 'search',
+    when: { key: 'mode', values: ['Directory', 'Search', 'find', 'search', 'stats', 'diff'] },
+  },
+  {
+    access: 'read',
+    extent: 'part',
+    pathKeys: PATH_KEYS,
+    when: { key: 'mode', values: ['preview', 'chunk', 'time_machine'] },
+  },
+  ...READS,
+];
 const READS_MANY: readonly FileUse[] = [
   { access: 'read', extent: 'whole', pathListKeys: ['paths', 'file_paths', 'filePaths'] },
 ];
@@ -73,6 +87,10 @@ const TEXT_KEYS = [
   'code',
   'data',
   'body',
+] as const;
+/** The parameters that hold what an edit puts in the place of a text. */
+const REPLACEMENT_KEYS = [
+  ...['new_string', 'new_str', 'new_text', 'newString', 'newText', 'replace', 'replacement'],
 ] as const;
 const WRITES_WHOLE: readonly FileUse[] = [
   { access: 'write', extent: 'whole', pathKeys: PATH_KEYS },
@@ -126,6 +144,7 @@ const MATCHED_BY_WORDS: readonly ToolUse[] = [
     ['edit', 'replace', 'insert', 'append', 'modify', 'patch', 'update file', 'multiedit'],
     WRITES_PART,
   ),
+  ...WRITES_PART.map((use) => ({ ...use, has: REPLACEMENT_KEYS })),
   ...named(['apply diff', 'delete line'], WRITES_PART),
   ...named(['patch'], PATCHES),
   ...named(
@@ -133,10 +152,15 @@ const MATCHED_BY_WORDS: readonly ToolUse[] = [
     RUNS_IF_TOLD,
   ),
   ...named(['exec', 'execute', 'run'], RUNS_IF_TOLD),
+  ...named(['background job', 'background output', 'terminal output'], RUNS),
+  ...named(['process output', 'job output', 'command status'], RUNS),
   ...named(['grep', 'rg', 'ripgrep', 'glob', 'ls', 'directory tree', 'list dir'], searches()),
   ...named(['list file', 'list directory', 'list folder', 'find path'], searches()),
   ...named(['find file', 'search file', 'search code', 'search codebase'], searches()),
-  ...named(['find name', 'search directory', 'search workspace', 'search project'], searches()),
+  ...named(
+    ['find name', 'search pattern', 'search directory', 'search workspace', 'search project'],
+    searches(),
+  ),
   ...named(['ask user', 'ask human', 'ask question', 'ask followup'], ASKS),
   ...named(['agent', 'subagent'], REPORTS),
   ...named(['load skill', 'use skill', 'read skill', 'get skill'], INSTRUCTS),
@@ -145,10 +169,10 @@ const MATCHED_BY_WORDS: readonly ToolUse[] = [
 
 /** Tools of editors, file servers and agents without a preset here, whose names alone do not tell what they do. */
 const OTHERS: ToolCatalog = {
-  ...same(['read', 'view', 'view_file', 'view_line_range', 'open_file', 'file_read'], READS),
+  ...same(['read', 'view', 'view_file', 'view_line_range', 'open_file'], READS),
   ...same(['readFile', 'ReadFile', 'read_file_range', 'read_text_file'], READS),
   get_file_text_by_path: READS,
-  fs_read: [{ access: 'search', when: { key: 'mode', values: ['Directory', 'Search'] } }, ...READS],
+  ...same(['fs_read', 'file_read'], READS_BY_MODE),
   ...same(['read_multiple_files', 'readMultipleFiles', 'read_files'], READS_MANY),
   ...same(['codebase_search', 'semantic_search'], READS_FOUND),
 
@@ -166,7 +190,6 @@ const OTHERS: ToolCatalog = {
   ...same(['file_editor', 'memory'], EDITOR_TOOL),
   ...same(['text_editor', 'str-replace-editor', 'fs_write'], OTHER_EDITOR),
 
-  ...same(['CheckBackgroundJob', 'read_background_output'], RUNS),
   monitor: RUNS_IF_TOLD,
   ...same(['find', 'list', 'List'], searches()),
 

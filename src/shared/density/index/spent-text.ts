@@ -6,22 +6,23 @@ import { asRecord } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 import { tokensOfCharacters } from '../../tokens/estimate.js';
 
-/** Parameters for text that an edit replaces, by the names that agents use. */
-const REPLACED_KEYS: ReadonlySet<string> = new Set([
-  ...['old_string', 'old_str', 'old_text', 'oldString', 'oldText', 'old'],
-]);
+/** Parameters for text that an edit replaces, by the names that agents use: `old_string`, `search`, `TargetContent`. */
+const REPLACED_KEY =
+  /^(?:(?:old|search|find|needle)(?:_?(?:str(?:ing)?|text|code|content))?|target_?content)$/i;
 /** Parameters for the whole content of a file. */
 const CONTENT_KEYS: ReadonlySet<string> = new Set(['content', 'contents', 'file_text']);
-/** A list of edits in one call. */
-const EDITS_KEY = 'edits';
-const PATCH = '*** Begin Patch';
-/** Only the patch of a script: other lines of it may start with a minus as well. */
-const PATCHES = /\*\*\* Begin Patch[^]*?(?:\*\*\* End Patch|$)/g;
+/** The patches of a script, whose other lines may start with a minus as well, and `SEARCH` blocks up to the replacement. */
+const PATCHES =
+  /\*\*\* Begin Patch[^]*?(?:\*\*\* End Patch|(?![^]))|^(?:<{5,}|-{5,}) SEARCH>?\r?\n[^]*?(?:^={5,}\r?$|(?![^]))/gm;
+const MAY_BE_PATCH = /\*\*\* Begin Patch|^[<-]{5,} SEARCH/m;
 const REMOVED_LINES = /(?:^-.*\n)+/gm;
+const SEARCHED_LINES = /(?<=^[<-]+ SEARCH>?\r?\n)[^]+\n(?==+\r?$)/g;
 
 /** Shorter texts are never left out. In UTF-16 units. */
 const MIN_SPENT_LENGTH = 160;
+/** Longer lists of edits, and edits nested deeper, stay as they are. */
 const MAX_EDITS = 1_000;
+const MAX_DEPTH = 6;
 
 /** What can become useless in a write: the text that an edit replaced, the lines that a patch removed, or the content written. */
 type SpendableText = 'replaced' | 'patched' | 'content';
@@ -31,12 +32,14 @@ const WAS_REPLACED = `${SPENT_TEXT}what this edit has replaced]`;
 const WAS_WRITTEN = `${SPENT_TEXT}written or read again since]`;
 
 function spendableText(values: JsonRecord): SpendableText {
-  const keys = Object.keys(values);
-  if (keys.some((key) => REPLACED_KEYS.has(key) || key === EDITS_KEY)) return 'replaced';
-  const hasPatch = Object.values(values).some(
-    (value) => typeof value === 'string' && value.includes(PATCH),
-  );
-  return hasPatch ? 'patched' : 'content';
+  const kinds = new Set<SpendableText>();
+  mapTexts(values, '', (key, text) => {
+    if (REPLACED_KEY.test(key)) kinds.add('replaced');
+    else if (MAY_BE_PATCH.test(text)) kinds.add('patched');
+    return text;
+  });
+  if (kinds.has('replaced')) return 'replaced';
+  return kinds.has('patched') ? 'patched' : 'content';
 }
 
 /** Estimates the tokens that `withoutSpentText` saves. Content is spent only in writes of whole files, other texts only in others. */
@@ -57,38 +60,41 @@ export function withoutSpentText(parameters: unknown): unknown {
   return values === undefined ? parameters : mapSpendable(values, (_, note) => note);
 }
 
-type Replace = (text: string, note: string) => string;
-
-function mapSpendable(values: JsonRecord, replace: Replace): JsonRecord {
+function mapSpendable(
+  values: JsonRecord,
+  replace: (text: string, note: string) => string,
+): unknown {
   const kind = spendableText(values);
-  const edits = values[EDITS_KEY];
-  const isList = kind === 'replaced' && Array.isArray(edits) && edits.length <= MAX_EDITS;
-  return {
-    ...mapTexts(values, kind, replace),
-    ...(isList && {
-      [EDITS_KEY]: edits.map((edit: unknown) => {
-        const fields = asRecord(edit);
-        return fields === undefined ? edit : mapTexts(fields, kind, replace);
-      }),
-    }),
-  };
-}
-
-function mapTexts(values: JsonRecord, kind: SpendableText, replace: Replace): JsonRecord {
-  const textOf = (key: string, text: string): string => {
+  const withoutLines = (lines: string): string =>
+    lines.length < MIN_SPENT_LENGTH ? lines : `${replace(lines.slice(0, -1), WAS_REPLACED)}\n`;
+  const withoutRemovedLines = (patch: string): string =>
+    patch.startsWith('*')
+      ? patch.replaceAll(REMOVED_LINES, (lines) => `-${withoutLines(lines.slice(1))}`)
+      : patch.replace(SEARCHED_LINES, withoutLines);
+  return mapTexts(values, '', (key, text) => {
     if (text.length < MIN_SPENT_LENGTH) return text;
     if (kind === 'patched') return text.replaceAll(PATCHES, withoutRemovedLines);
     if (kind === 'content') return CONTENT_KEYS.has(key) ? replace(text, WAS_WRITTEN) : text;
-    return REPLACED_KEYS.has(key) ? replace(text, WAS_REPLACED) : text;
-  };
-  const withoutRemovedLines = (patch: string): string =>
-    patch.replaceAll(REMOVED_LINES, (lines) =>
-      lines.length < MIN_SPENT_LENGTH ? lines : `-${replace(lines.slice(1, -1), WAS_REPLACED)}\n`,
-    );
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [
-      key,
-      typeof value === 'string' ? textOf(key, value) : value,
-    ]),
-  );
+    return REPLACED_KEY.test(key) ? replace(text, WAS_REPLACED) : text;
+  });
+}
+
+/** Maps the texts of arguments, also in lists and objects, given the name of the field that they are in. */
+function mapTexts(
+  value: unknown,
+  key: string,
+  textOf: (key: string, text: string) => string,
+  depth: number = 0,
+): unknown {
+  if (typeof value === 'string') return textOf(key, value);
+  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return value;
+  if (!Array.isArray(value)) {
+    const fields = Object.entries(value).map(([name, field]) => [
+      name,
+      mapTexts(field, name, textOf, depth + 1),
+    ]);
+    return Object.fromEntries(fields);
+  }
+  if (value.length > MAX_EDITS) return value;
+  return value.map((item) => mapTexts(item, key, textOf, depth + 1));
 }

@@ -26,6 +26,38 @@ describe('withoutSpentText', () => {
     expect(withoutSpentText({ edits: [edit, null] })).toEqual({ edits: [shortened, null] });
   });
 
+  it('removes what was searched from blocks of a text and its replacement, and keeps the replacement', () => {
+    const block = (searched: string): string =>
+      `<<<<<<< SEARCH\n${searched}=======\nnew\n>>>>>>> REPLACE\n`;
+    const open = `------- SEARCH\n${GONE}`;
+    const note = '[left out: what this edit has replaced]\n';
+    expect(
+      withoutSpentText({ path: 'a.md', diff: block(GONE) + block('- short\n') + open }),
+    ).toEqual({
+      path: 'a.md',
+      diff: block(note) + block('- short\n') + open,
+    });
+    const hostile = '<<<<<<< SEARCH\n'.repeat(40_000);
+    expect(withoutSpentText({ diff: hostile })).toEqual({ diff: hostile });
+  });
+
+  it.each<[string, object]>([
+    ['an object', { edit: { old: GONE, new: 'b' } }],
+    ['search', { search: GONE, replace: 'b' }],
+    ['a list', { ReplacementChunks: [{ TargetContent: GONE, ReplacementContent: 'b' }] }],
+    ['lists in lists', { args: { file: [{ path: 'a.md', diff: [{ oldText: GONE }] }] } }],
+  ])('finds the replaced text however its field is named and nested: %s', (_, parameters) => {
+    const left = JSON.stringify(withoutSpentText(parameters));
+    expect(left).toBe(
+      JSON.stringify(parameters).replace(
+        JSON.stringify(GONE),
+        '"[left out: what this edit has replaced]"',
+      ),
+    );
+    expect(spendableTokens(parameters, false)).toBeGreaterThan(50);
+    expect(spendableTokens(parameters, true)).toBe(0);
+  });
+
   it('counts content in writes of whole files, and everything else in others', () => {
     const content = { path: 'a.ts', content: 'x'.repeat(400) };
     expect(spendableTokens(content, true)).toBeGreaterThan(80);
