@@ -6,7 +6,7 @@ import { readdir, readFile, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { acquireFileLock } from '../../../src/main/removal-log/file-lock.js';
 import { temporaryPath } from './recording.js';
 
@@ -112,10 +112,12 @@ describe('acquireFileLock', () => {
     await writeFile(`${path}.lock`, text());
     const acquiring = acquireFileLock(path, { beatMs: 40, leaseMs: 3_600_000 });
     let beats = 1;
+    let beaten = Promise.resolve();
     const beat = (): Promise<void> => writeFile(`${path}.lock`, text() + ' '.repeat((beats += 1)));
-    const beating = setInterval(() => void beat(), 5);
-    onTestFinished(() => clearInterval(beating));
+    const beating = setInterval(() => void (beaten = beaten.then(beat)), 5);
     await expect(acquiring).rejects.toMatchObject(LOCKED);
+    clearInterval(beating);
+    await beaten;
   });
 
   test('refuses at once what this process holds', async () => {
