@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { CostReport } from '../../src/main/preflight/cost-meter.js';
 import type { RequestTokens } from '../../src/main/preflight/token-tally.js';
 import { providerEntry } from '../../src/main/strategies/provider-compaction.js';
+import { beginsAnswer } from '../../src/main/preflight/prompt-cache.js';
 import { firstDifference } from '../../src/main/preflight/reasoning-policy.js';
 import type { IContent } from '../../src/shared/content.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
@@ -19,12 +20,19 @@ const NOTHING: RequestTokens = { sentTokens: 0, cacheReadTokens: 0, cacheWriteTo
 /** Keeps each request as it was sent, and compares it with the next one. */
 class NaiveAccount {
   #last: readonly IContent[] = [];
+  #hasSent = false;
   tokens: RequestTokens = NOTHING;
   rewrites = 0;
 
-  send(history: readonly IContent[], isWarm: boolean): void {
+  /** @param unedited the history before the edits of its preflight */
+  send(history: readonly IContent[], isWarm: boolean, unedited = history): void {
     const same = firstDifference(history, this.#last);
-    if (same < this.#last.length) this.rewrites += 1;
+    // What an answer follows was sent, also if the host has made that call alone.
+    const answer = unedited.findLastIndex((_, at) => beginsAnswer(unedited, at));
+    const isAhead = this.#hasSent && answer > this.#last.length;
+    const former = isAhead ? unedited.slice(0, answer) : this.#last;
+    if (firstDifference(history, former) < former.length) this.rewrites += 1;
+    this.#hasSent = true;
     const sent = sumOf(history);
     const read = isWarm ? sumOf(history.slice(0, same)) : 0;
     this.tokens = {
@@ -198,6 +206,7 @@ describe('Session', () => {
             session.history.addAll(history.slice(fed, fed + adds));
             fed = Math.min(history.length, fed + adds);
             timeMs += waitMs;
+            const unedited = session.history.getAll();
             try {
               await session.ensureCompressionBeforeSend('p');
             } catch {
@@ -205,7 +214,7 @@ describe('Session', () => {
             }
             requests += 1;
             const isWarm = timeMs - sentAtMs < 1_000;
-            compacted.send(session.history.getAll(), isWarm);
+            compacted.send(session.history.getAll(), isWarm, unedited);
             uncompacted.send(history.slice(0, fed), isWarm);
             sentAtMs = timeMs;
           }

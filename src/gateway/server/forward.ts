@@ -146,7 +146,9 @@ export class Forwarder {
 
   /** Opens a connection for an upgrade to another protocol. @throws for headers that cannot be passed on */
   upgrade(request: IncomingMessage, route: Route): ClientRequest {
-    const headers = endToEnd(request.rawHeaders, ['host', 'trailer', TOKEN_HEADER]);
+    // Without a body: an upstream that is told of one waits for it.
+    const without = ['host', 'trailer', 'content-length', TOKEN_HEADER];
+    const headers = endToEnd(request.rawHeaders, without);
     const { upgrade = 'websocket' } = request.headers;
     headers.push('Host', route.upstream.host, 'Connection', 'Upgrade', 'Upgrade', upgrade);
     const outgoing = this.#request(route, { method: request.method, headers }, true);
@@ -333,8 +335,11 @@ function pipeAnswer(
     refuse(response, 502, 'the answer has headers that cannot be passed on.');
     return;
   }
-  // Sends the head. `flushHeaders` would write characters above U+007F, each a byte of the upstream's head, in UTF-8.
-  response.write(Buffer.alloc(0));
+  // Sends the head. `flushHeaders` writes characters above U+007F, each a byte of the upstream's head, in UTF-8. A write does nothing
+  // where there can be no body, and waits for the next turn, before which an answer that was cut off may end the connection.
+  if (response.req.method === 'HEAD' || [204, 304].includes(statusCode)) response.flushHeaders();
+  else response.write(Buffer.alloc(0));
+  response.socket?.uncork();
   answer.pipe(response, { end: false });
   // An answer without a length ends when its connection closes; Node treats it as complete even after a connection reset.
   const hasNoLength =

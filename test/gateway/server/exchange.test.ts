@@ -359,6 +359,27 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   });
 });
 
+it.each([
+  ['POST', 'HTTP/1.1 204 No Content\r\n\r\nmore', 204],
+  ['POST', 'HTTP/1.1 304 Not Modified\r\n\r\n', 304],
+  ['HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n', 200],
+  ['POST', 'HTTP/1.1 400 Bad Request\r\nContent-Length: 9\r\n\r\nno', 400],
+])('the head of an answer arrives, whatever follows it: %s, %j', async (method, head, status) => {
+  const upstream = createTcpServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(head));
+  });
+  const world = await gatewayWorld({ upstreams: { anthropic: await listening(upstream) } });
+  onTestFinished(() => void upstream.close());
+  const asked = request(`${world.gateway.url}/v1/messages`, { method, agent: false });
+  asked.on('error', () => undefined);
+  asked.end(method === 'POST' ? BODY : undefined);
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.on('error', () => undefined);
+  expect(answer.statusCode).toBe(status);
+  answer.resume();
+});
+
 describe('a request for an upgrade', () => {
   const headers = {
     connection: 'Upgrade',
@@ -396,6 +417,20 @@ describe('a request for an upgrade', () => {
     const [heard] = (await once(socket, 'data')) as [Buffer];
     expect(heard.toString()).toBe('said');
     socket.destroy();
+  });
+
+  it('announces no body to an upstream, which would wait for it', async () => {
+    const world = await gatewayWorld();
+    const announced = { ...headers, 'content-length': '99999999999' };
+    const asked = request(`${world.gateway.url}/v1/messages`, {
+      ...{ method: 'POST', headers: announced, agent: false },
+    });
+    asked.on('error', () => undefined);
+    asked.flushHeaders();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(200);
+    expect(world.received[0]?.headers).not.toHaveProperty('content-length');
+    asked.destroy();
   });
 
   it('gets the refusal of an upstream unchanged, also an aborted one', async () => {
