@@ -152,7 +152,19 @@ describe('a forged state', () => {
           }
         },
       ),
-      { numRuns: runs(1_000) },
+      {
+        numRuns: runs(1_000),
+        // Cuts a letter out of what the user has written.
+        examples: [
+          [
+            [
+              { at: 2_129_961_418, byte: 4 },
+              { at: 2_073_087_596, byte: 197 },
+            ],
+            false,
+          ],
+        ],
+      },
     );
   });
 

@@ -5,6 +5,7 @@ import { callName, MAX_CALLS_BACK, nameWithPosition } from '../call-name.js';
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
+import { isInclusion } from '../density/index/file-inclusions.js';
 import { materializeWith, noteShrunk } from '../density/plan/materialize.js';
 import type { MakeText, ResultReplacer } from '../density/plan/materialize.js';
 import { PlanCursor } from '../density/plan/plan.js';
@@ -163,6 +164,8 @@ function applyRows(
   const makers: MakeText[] = [];
   const callOf = answeredCalls(list);
   for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
+    const block = list[row.entry]?.blocks[row.block];
+    if (row.action === ACTION.cut && !isInclusion(block, row)) return false;
     if (row.action !== ACTION.shrink) continue;
     const call = callOf(row.entry, row.block);
     if (call === undefined || settings.shrink === undefined) return false;

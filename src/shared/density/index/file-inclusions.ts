@@ -147,6 +147,16 @@ export function includedPath(block: ContentBlock, start: number): string | null 
   return marker?.path ?? null;
 }
 
+/** Whether a range of a block is an inclusion in its text. Nothing else that a user wrote may be cut. */
+export function isInclusion(
+  block: ContentBlock | undefined,
+  { start, end }: Pick<TextInclusion, 'start' | 'end'>,
+): boolean {
+  const found: FoundInclusion[] = [];
+  if (block?.type === 'text') findDelimited(block.text, 0, found);
+  return found.some((each) => isInText(each) && each.start === start && each.end === end);
+}
+
 interface Group {
   readonly open: number;
   readonly close: number;
