@@ -52,13 +52,13 @@ export function pairs<const One, const Other>(
 
 /**
  * A lower bound for how often something must occur in this run, if it must exceed `full` when all random cases are played. The
- * check must reach half of its share, and a smaller run a tenth, or nothing if that is a handful: rare events concentrate in a
+ * check must reach half of its share, and a smaller run a tenth; or nothing if that is none, or a handful: rare events concentrate in a
  * few cases, and a run must not fail for lack of them.
  */
 export function sightings(full: number): number {
   const share = full * TEST_SCALE;
   if (TEST_SCALE === 1) return full;
-  if (PLAYS_ALL) return Math.floor(share / 2);
+  if (PLAYS_ALL) return share === 0 ? -1 : Math.floor(share / 2);
   return share < 20 ? -1 : Math.floor(share / 10);
 }
 
