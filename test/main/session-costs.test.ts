@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { CostReport } from '../../src/main/preflight/cost-meter.js';
 import type { RequestTokens } from '../../src/main/preflight/token-tally.js';
 import { providerEntry } from '../../src/main/strategies/provider-compaction.js';
-import { beginsAnswer } from '../../src/main/preflight/prompt-cache.js';
+import { beginsAnswer } from '../../src/main/preflight/context-gauge.js';
 import { firstDifference } from '../../src/main/preflight/reasoning-policy.js';
 import type { IContent } from '../../src/shared/content.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';

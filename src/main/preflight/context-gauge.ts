@@ -1,6 +1,7 @@
 // How full the model's window is, in the model's own tokens. Remembers the request of the last preflight, calibrates by the usage
 // reported for that request, and says how reliable a number is.
 
+import type { IContent } from '../../shared/content.js';
 import { assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
 import type { RequestMemory, SessionMemory, UsageMemory } from '../state/session-state.js';
@@ -319,7 +320,12 @@ export class ContextGauge {
   }
 }
 
-/** How many times the model has answered since a request. Consecutive `ai` entries are one answer. */
+/** Whether an answer begins with this entry. Consecutive `ai` entries are one answer. */
+export function beginsAnswer(entries: readonly IContent[], at: number): boolean {
+  return entries[at]?.speaker === 'ai' && entries[at - 1]?.speaker !== 'ai';
+}
+
+/** How many times the model has answered since a request. */
 export function answersSince(
   { additions }: Pick<HistoryVersion, 'additions'>,
   history: HistoryService,
@@ -327,7 +333,7 @@ export function answersSince(
   const entries = history.getRawHistory();
   let answers = 0;
   for (let at = entries.length - (history.additions - additions); at < entries.length; at += 1) {
-    if (entries[at]?.speaker === 'ai' && entries[at - 1]?.speaker !== 'ai') answers += 1;
+    if (beginsAnswer(entries, at)) answers += 1;
   }
   return answers;
 }

@@ -1,14 +1,13 @@
 // Tracks what the provider's prompt cache should hold (which prefix of the history was sent, when, and how much of it is unchanged),
 // and detects requests that read less than that from the cache. Retains no entries and emits nothing.
 
-import type { IContent } from '../../shared/content.js';
 import { assertString, assertTokens, readOptions } from '../../shared/misuse.js';
 import type { Checks } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
 import type { ModelPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { SentMemory, SessionMemory } from '../state/session-state.js';
-import { answersSince } from './context-gauge.js';
+import { answersSince, beginsAnswer } from './context-gauge.js';
 import type { ContextGauge, UsageReport } from './context-gauge.js';
 import type { CacheMissCause, CacheMissedEvent } from './session-events.js';
 
@@ -186,11 +185,6 @@ export class SentHistory {
     this.#reclaimedTokens = 0;
     this.#staleReasoningFrom = Infinity;
   }
-}
-
-/** Consecutive `ai` entries are one answer. */
-export function beginsAnswer(entries: readonly IContent[], at: number): boolean {
-  return entries[at]?.speaker === 'ai' && entries[at - 1]?.speaker !== 'ai';
 }
 
 /** A request compared with the previously reported one. */
