@@ -147,14 +147,23 @@ export function includedPath(block: ContentBlock, start: number): string | null 
   return marker?.path ?? null;
 }
 
+/** By block, the ends of the inclusions in its text by their starts: a journal may cut thousands of them. */
+const ENDS_BY_START = new WeakMap<ContentBlock, ReadonlyMap<number, number>>();
+
 /** Whether a range of a block is an inclusion in its text. Nothing else that a user wrote may be cut. */
 export function isInclusion(
   block: ContentBlock | undefined,
   { start, end }: Pick<TextInclusion, 'start' | 'end'>,
 ): boolean {
-  const found: FoundInclusion[] = [];
-  if (block?.type === 'text') findDelimited(block.text, 0, found);
-  return found.some((each) => isInText(each) && each.start === start && each.end === end);
+  if (block?.type !== 'text') return false;
+  let ends = ENDS_BY_START.get(block);
+  if (ends === undefined) {
+    const found: FoundInclusion[] = [];
+    findDelimited(block.text, 0, found);
+    ends = new Map(found.filter(isInText).map((each) => [each.start, each.end]));
+    ENDS_BY_START.set(block, ends);
+  }
+  return ends.get(start) === end;
 }
 
 interface Group {
