@@ -58,7 +58,7 @@ export function pairs<const One, const Other>(
 export function sightings(full: number): number {
   const share = full * TEST_SCALE;
   if (TEST_SCALE === 1) return full;
-  if (PLAYS_ALL) return share === 0 ? -1 : Math.floor(share / 2);
+  if (PLAYS_ALL) return share < 3 ? -1 : Math.floor(share / 2);
   return share < 20 ? -1 : Math.floor(share / 10);
 }
 

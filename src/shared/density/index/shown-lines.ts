@@ -36,7 +36,7 @@ interface FoundRun extends ShownRun {
 /** A run counts as in its place if it is off by at most this many lines, because hosts add lines around a text. */
 const MAX_OFFSET_LINES = 3;
 
-/** At most this many texts that contain a shingle are tried. */
+/** At most this many texts that contain a shingle are tried, those that may not be referred to included. */
 const MAX_TRIED = 16;
 
 /**
@@ -167,8 +167,8 @@ export class KnownShingles {
       if (known < firstText || tried === MAX_TRIED) break;
       const source = rows.get(known);
       if (source === undefined || !this.#hasLines(row, text.lines, at)) continue;
-      if (!isWanted(source)) continue;
       tried += 1;
+      if (!isWanted(source)) continue;
       const run = this.#runAround(text, at, row, from, rows);
       if (run !== undefined) return run;
     }
