@@ -50,7 +50,8 @@ export class InlineOffload implements Offload, HistoryMirror {
     signal?: AbortSignal,
   ): Promise<OffloadedPlan> {
     signal?.throwIfAborted();
-    const entries = entriesOfBase(history, base);
+    // A copy: the history may change while we yield.
+    const entries = history.slice(0, base.length);
     if (base.length > ENTRIES_AT_ONCE && this.#index.isNew(base)) {
       await inTurns(this.#index.lookAhead(entries, base, config));
       signal?.throwIfAborted();
@@ -227,22 +228,5 @@ function isSameScope(a: IndexScope, b: IndexScope): boolean {
     Object.entries(rest).every(([name, value]) => b[name as keyof IndexScope] === value) &&
     inclusionSyntaxes.length === b.inclusionSyntaxes.length &&
     inclusionSyntaxes.every((syntax, at) => syntax === b.inclusionSyntaxes[at])
-  );
-}
-
-/**
- * Returns a copy of the first `base.length` entries, which later edits of the history do not affect.
- *
- * @throws RangeError if the history is shorter than its base.
- */
-export function entriesOfBase(
-  history: readonly IContent[],
-  base: DensityBase,
-): readonly IContent[] {
-  const { length } = base;
-  if (Number.isInteger(length) && length >= 0 && length <= history.length)
-    return history.slice(0, length);
-  throw new RangeError(
-    `Expected a base of 0 to ${history.length} entries, which the history has, got ${String(length)}.`,
   );
 }

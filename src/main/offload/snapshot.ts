@@ -8,7 +8,7 @@ import type { CountRequest, OptimizeRequest, TaskValue } from '../../shared/prot
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { PassMessage } from '../telemetry/channels.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
-import { entriesOfBase, InlineOffload } from './inline.js';
+import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
 import { isRequestRefused } from './pool-errors.js';
@@ -52,7 +52,7 @@ export class SnapshotOffload implements Offload {
     signal?: AbortSignal,
   ): Promise<OffloadedPlan> {
     // Copied now: the history will have changed by the time a thread is free or the fallback runs.
-    const snapshot = entriesOfBase(history, base);
+    const snapshot = history.slice(0, base.length);
     if (snapshot.length > MAX_SNAPSHOT_ENTRIES) {
       return this.#inline.optimize(snapshot, base, config, signal);
     }

@@ -222,11 +222,6 @@ describe('InlineOffload', () => {
     await expect(counting).rejects.toBe('enough');
   });
 
-  test('refuses a base that the history does not have', async () => {
-    const base = { revision: 1, length: 2 };
-    await expect(new InlineOffload().optimize([], base, CONFIG)).rejects.toThrow(RangeError);
-  });
-
   test('reports its work', async () => {
     const inline = new InlineOffload();
     await inline.optimize([], { revision: 0, length: 0 }, CONFIG);
