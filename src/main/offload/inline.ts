@@ -16,7 +16,7 @@ import type { HistoryChange, HistoryMirror, HistoryState } from '../history-chan
 import { inTurns, nextTurn, setImmediate } from '../waiting/event-loop-turn.js';
 import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
+import type { Offload, OffloadedPlan } from './offload.js';
 
 /** Maximum entries to index without yielding: indexing them takes a millisecond or two. */
 const ENTRIES_AT_ONCE = 1_024;
@@ -33,10 +33,6 @@ export class InlineOffload implements Offload, HistoryMirror {
   /** @param meter records the work, and the fallback to estimates if the encoding cannot be loaded */
   constructor(meter: OffloadMeter = new OffloadMeter()) {
     this.#meter = meter;
-  }
-
-  get stats(): OffloadStats {
-    return this.#meter.stats;
   }
 
   noteChange(change: HistoryChange, state: HistoryState): void {

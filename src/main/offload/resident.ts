@@ -18,8 +18,8 @@ import { BlocksAhead } from './blocks-ahead.js';
 import { FailurePauses } from './failure-pauses.js';
 import type { CountingThreads } from './in-flight-parcels.js';
 import { InlineOffload } from './inline.js';
-import { OffloadMeter } from './offload-meter.js';
-import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
+import type { OffloadMeter } from './offload-meter.js';
+import type { Offload, OffloadedPlan } from './offload.js';
 import { Residence } from './residence.js';
 import type { ResidenceOptions, SessionConnection } from './residence.js';
 
@@ -45,8 +45,8 @@ export interface ResidentOffloadOptions extends Pick<
   readonly pooled: Offload;
   /** Minimum length of a history to be kept resident. */
   readonly minEntries: number;
-  /** Where work is booked, and the loss of a resident history; best shared with `pooled`. @default one of its own */
-  readonly meter?: OffloadMeter | undefined;
+  /** Where work is booked, and the loss of a resident history; shared with `pooled`. */
+  readonly meter: OffloadMeter;
 }
 
 /** Minimum length in entries for `auto`. New entries are posted for counting anyway, so a plan costs little more: see bench/README.md. */
@@ -84,12 +84,8 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
 
   constructor(options: ResidentOffloadOptions) {
     this.#options = options;
-    this.#meter = options.meter ?? new OffloadMeter();
+    this.#meter = options.meter;
     this.#blocksAhead = new BlocksAhead((entries) => options.pooled.countTokens(entries));
-  }
-
-  get stats(): OffloadStats {
-    return this.#meter.stats;
   }
 
   get isIdle(): boolean {

@@ -10,7 +10,7 @@ import type { PassMessage } from '../telemetry/channels.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
+import type { Offload, OffloadedPlan } from './offload.js';
 import { isRequestRefused } from './pool-errors.js';
 import { countBatches } from './posted-entry.js';
 import type { WorkerPool } from './worker-pool.js';
@@ -39,10 +39,6 @@ export class SnapshotOffload implements Offload {
     this.#pool = pool;
     this.#meter = meter;
     this.#inline = new InlineOffload(this.#meter);
-  }
-
-  get stats(): OffloadStats {
-    return this.#meter.stats;
   }
 
   async optimize(
