@@ -4,6 +4,7 @@
 import { HistoryService } from '../src/index.js';
 import type { IContent } from '../src/index.js';
 import { InlineOffload } from '../src/main/offload/inline.js';
+import { OffloadMeter } from '../src/main/offload/offload-meter.js';
 import { SnapshotOffload } from '../src/main/offload/snapshot.js';
 import { WorkerPool } from '../src/main/offload/worker-pool.js';
 import { check } from './support/check.js';
@@ -25,7 +26,8 @@ export async function measureCounting({ sizes }: ScopeContext): Promise<ScopeRes
   const measurements: Measurement[] = [];
   let mostCounted = 0;
   const pool = new WorkerPool({ taskTimeoutMs: 60_000 });
-  const offload = new SnapshotOffload(pool);
+  const meter = new OffloadMeter();
+  const offload = new SnapshotOffload(pool, meter);
   try {
     await offload.countTokens(historyOf(sizes[0] ?? 1).slice(0, 1));
     for (const entries of sizes) {
@@ -70,7 +72,7 @@ export async function measureCounting({ sizes }: ScopeContext): Promise<ScopeRes
       check(sum(asked) === TURNS * ENTRIES_PER_TURN, 'more than new entries were counted');
       await checkTotals(history);
     }
-    check(offload.stats.failures === 0, 'a task failed');
+    check(meter.stats.failures === 0, 'a task failed');
   } finally {
     await pool.close();
   }

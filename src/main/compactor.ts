@@ -162,13 +162,11 @@ class ThreadedCompactor implements Compactor {
       if (session === undefined) early.push(event);
       else session.reportFallback(event);
     };
-    const offload = this.#createOffload(
-      new OffloadMeter(sessionId, onFallback, this.#meter),
-      config,
-    );
+    const meter = new OffloadMeter(sessionId, onFallback, this.#meter);
+    const offload = this.#createOffload(meter, config);
     const starting = this.#startSession(
       { ...options, removalLogPath, overheadTokens },
-      { sessionId, config, offload },
+      { sessionId, config, offload, meter },
     );
     this.#starting.add(starting);
     try {
@@ -218,7 +216,12 @@ class ThreadedCompactor implements Compactor {
   /** Opens the resources of a session, and adds its initial entries. */
   async #startSession(
     { history: restored = [], removalLogPath, activeTodos, ...options }: SessionOptions,
-    { sessionId, config, offload }: Pick<SessionInit, 'sessionId' | 'config' | 'offload'>,
+    {
+      sessionId,
+      config,
+      offload,
+      meter,
+    }: Pick<SessionInit, 'sessionId' | 'config' | 'offload' | 'meter'>,
   ): Promise<Session> {
     const { logger, tokenizer, store } = this.#options;
     const { edits } = config.edits;
@@ -246,6 +249,7 @@ class ThreadedCompactor implements Compactor {
       config,
       history,
       offload,
+      meter,
       logger,
       removalLog,
       keeper,

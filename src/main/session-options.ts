@@ -159,7 +159,7 @@ export function removalLogPathOf(
 /** The values that a session uses for options that are not given. */
 export interface SessionDefaults {
   readonly edits: NonNullable<EditOptions['edits']>;
-  /** See `SessionConfigInit`. */
+  /** See `SessionConfig`. */
   readonly isForAgents: boolean;
   /** Share of the context window at which summaries are requested in the background; 1 for never. */
   readonly ahead: number;

@@ -306,7 +306,7 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /** Totals of the offloaded work, and where it ran. */
   stats(): OffloadStats {
-    return this.#parts.offload.stats;
+    return this.#parts.meter.stats;
   }
 
   /** Runs steps on the history: synchronously if nothing else runs, else after all running and waiting work. */

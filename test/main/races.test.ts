@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InlineOffload } from '../../src/main/offload/inline.js';
-import type { Offload, OffloadStats } from '../../src/main/offload/offload.js';
+import type { Offload } from '../../src/main/offload/offload.js';
 import type { EntryChange } from '../../src/main/history-change.js';
 import type { Session } from '../../src/main/session.js';
 import {
@@ -43,10 +43,6 @@ class ScheduledOffload implements Offload {
 
   constructor(scheduler: fc.Scheduler) {
     this.#scheduler = scheduler;
-  }
-
-  get stats(): OffloadStats {
-    return this.#inline.stats;
   }
 
   optimize(...args: Parameters<Offload['optimize']>): ReturnType<Offload['optimize']> {

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { HistoryService } from '../../src/main/history-service.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
+import { OffloadMeter } from '../../src/main/offload/offload-meter.js';
 import type { Offload } from '../../src/main/offload/offload.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
 import { SessionModel } from '../../src/main/models/session-model.js';
@@ -107,7 +108,6 @@ function guardedStrategy(name: CompressionStrategyName, wire: Tripwire): Compres
 function guardedOffload(wire: Tripwire): Offload {
   const inline = new InlineOffload();
   return {
-    stats: inline.stats,
     optimize: (...args) => wire.through('plan', () => inline.optimize(...args)),
     countTokens: (...args) => inline.countTokens(...args),
   };
@@ -214,6 +214,7 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
       resolveStrategy: (name) => guardedStrategy(name, wire),
     }),
     offload: guardedOffload(wire),
+    meter: new OffloadMeter(),
     calibration: new TokenCalibration(),
     compressionInputs: () => ({ summarizer }),
     removalLog: new SessionLog(

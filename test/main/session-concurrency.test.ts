@@ -3,7 +3,7 @@
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 
-import type { Offload, OffloadedPlan, OffloadStats } from '../../src/main/offload/offload.js';
+import type { Offload, OffloadedPlan } from '../../src/main/offload/offload.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
@@ -25,10 +25,6 @@ const DENSE = 'h a:w2 t:w2 h';
 class HeldOffload implements Offload {
   readonly gates: Deferred<undefined>[] = [];
   readonly #inline: InlineOffload = new InlineOffload();
-
-  get stats(): OffloadStats {
-    return this.#inline.stats;
-  }
 
   async optimize(...args: Parameters<Offload['optimize']>): Promise<OffloadedPlan> {
     const planned = this.#inline.optimize(...args);

@@ -64,7 +64,7 @@ export function openThreaded(
 ): Session {
   const meter = new OffloadMeter('', onFallback);
   const pooled = new SnapshotOffload(pool, meter);
-  return openSession(options, (densityConfig) => {
+  return openSession(options, meter, (densityConfig) => {
     if (mode === 'snapshot') return pooled;
     return new ResidentOffload({
       host,
@@ -84,11 +84,14 @@ export function openInline(
   countEntries: CountEntries,
 ): Session {
   const alone = { ...way, store: undefined };
-  return openSession({ ...options, way: alone }, () => new InlineOffload(), countEntries);
+  const meter = new OffloadMeter();
+  const createOffload = (): Offload => new InlineOffload(meter);
+  return openSession({ ...options, way: alone }, meter, createOffload, countEntries);
 }
 
 function openSession(
   { contextLimit, restored, isWeighed, sessionId, way, now }: ChaosSessionOptions,
+  meter: OffloadMeter,
   createOffload: (densityConfig: () => DensityConfig) => Offload,
   countEntries?: CountEntries,
 ): Session {
@@ -114,7 +117,7 @@ function openSession(
   if (isWeighed) for (const entry of restored) history.weigh(entry, estimateEntryTokens(entry));
   history.addAll(restored);
   return new Session({
-    ...{ config, sessionId, history, offload, now },
+    ...{ config, sessionId, history, offload, meter, now },
     logger: SILENT_LOGGER,
     calibration: new TokenCalibration(),
     compressionInputs: () => ({ summarizer: CHAOTIC_SUMMARIZER, compressionPrompt: 'Sum up.' }),

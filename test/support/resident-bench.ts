@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { HistoryService } from '../../src/main/history-service.js';
 import { nextTurn } from '../../src/main/waiting/event-loop-turn.js';
-import { InlineOffload } from '../../src/main/offload/inline.js';
-import type { Offload, OffloadedPlan, OffloadStats } from '../../src/main/offload/offload.js';
+import { OffloadMeter } from '../../src/main/offload/offload-meter.js';
+import type { Offload, OffloadedPlan } from '../../src/main/offload/offload.js';
 import { ResidentOffload } from '../../src/main/offload/resident.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
@@ -16,15 +16,10 @@ import { ScheduledConnectionHost } from './scheduled-connection-host.js';
 /** Counts when the scheduler says so, like a pool. */
 export class ScheduledPool implements Offload {
   readonly #scheduler: fc.Scheduler;
-  readonly #inline: InlineOffload = new InlineOffload();
   counted = 0;
 
   constructor(scheduler: fc.Scheduler) {
     this.#scheduler = scheduler;
-  }
-
-  get stats(): OffloadStats {
-    return this.#inline.stats;
   }
 
   optimize(): Promise<OffloadedPlan> {
@@ -42,6 +37,7 @@ export class ScheduledPool implements Offload {
 export interface Bench {
   readonly history: HistoryService;
   readonly offload: ResidentOffload;
+  readonly meter: OffloadMeter;
   readonly host: ScheduledConnectionHost;
   readonly pool: ScheduledPool;
   settings: DensityConfig;
@@ -57,15 +53,16 @@ export const SETTINGS: DensityConfig = {
 export function openBench(scheduler: fc.Scheduler, minEntries = 1, countsTokens = true): Bench {
   const host = new ScheduledConnectionHost(scheduler);
   const pool = new ScheduledPool(scheduler);
+  const meter = new OffloadMeter();
   const offload = new ResidentOffload({
-    ...{ host, pooled: pool, agent: RESIDENT_AGENT, countsTokens, minEntries },
+    ...{ host, pooled: pool, meter, agent: RESIDENT_AGENT, countsTokens, minEntries },
     passSettings: () => bench.settings,
   });
   const history = new HistoryService({
     mirror: offload,
     countEntries: (contents) => offload.countTokens(contents),
   });
-  const bench: Bench = { history, offload, host, pool, settings: SETTINGS };
+  const bench: Bench = { history, offload, meter, host, pool, settings: SETTINGS };
   return bench;
 }
 

@@ -4,6 +4,7 @@ import { HistoryService } from '../../src/main/history-service.js';
 import type { Logger } from '../../src/main/host/logger.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
+import { OffloadMeter } from '../../src/main/offload/offload-meter.js';
 import type { Offload } from '../../src/main/offload/offload.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
 import {
@@ -99,6 +100,7 @@ export function openSession(parts: BenchParts = {}): Session {
     }),
     history,
     offload,
+    meter: new OffloadMeter(),
     logger,
     calibration: new TokenCalibration(),
     ...parts.gauge,

@@ -3,13 +3,13 @@
 
 import type { Middleware } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
-import { isFixableByCompacting, refusesReasoning } from '../../main/models/model-limits.js';
+import { refusesReasoning } from '../../main/models/model-limits.js';
 import { modelInPath } from '../../main/models/model-name.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { reasoningOfModel } from '../request/claude-reasoning.js';
-import { refusalIn } from '../conversation/editing-fetch.js';
+import { refusalIn, sendAtMostTwice, withBody } from '../conversation/editing-fetch.js';
 import { readingUsage } from '../conversation/reading-usage.js';
 import { isSameList } from '../format/same-value.js';
 import { overheadOf } from '../request/request-overhead.js';
@@ -75,31 +75,21 @@ export function compactionMiddleware(
       return next(request);
     }
     if (COUNT_PATH.test(request.url)) return countTokens(request, body, next);
-    let compacted = await compactedBody(request, body);
-    let response = await next(withBody(request, compacted));
-    const refusal = await refusalIn(response);
-    if (isFixableByCompacting(refusal)) {
-      const again = await compactedBody(request, body, refusal);
-      if (again.body !== compacted.body) {
-        compacted = again;
-        response = await next(withBody(request, again));
-      }
-    }
-    const { takeUsage } = compacted;
+    const { sent, response } = await sendAtMostTwice(
+      (refusal) => compactedBody(body, refusal),
+      (compacted) => next(withCompacted(request, compacted)),
+    );
+    const { takeUsage } = sent;
     const hasUsage = takeUsage !== undefined && !isRecord(body['context_management']);
     return hasUsage ? readingUsage(response, takeUsage) : response;
 
     /** Returns the compacted body, cached by the `body` object in the options of the request, which is the same in all attempts. */
-    async function compactedBody(
-      attempt: APIRequest,
-      parsed: RequestBody,
-      refusal?: string,
-    ): Promise<CompactedBody> {
+    async function compactedBody(parsed: RequestBody, refusal?: string): Promise<CompactedBody> {
       const key = context.options?.body;
-      const given = attempt.body as string;
+      const given = request.body as string;
       const earlier = isRecord(key) && refusal === undefined ? requests.get(key) : undefined;
       if (earlier?.body === given) return earlier.compacted;
-      const compacted = compactBody(attempt, parsed, refusal);
+      const compacted = compactBody(parsed, refusal);
       if (isRecord(key)) {
         requests.set(key, { body: given, compacted });
         compacted.catch(() => requests.delete(key));
@@ -108,16 +98,15 @@ export function compactionMiddleware(
     }
 
     async function compactBody(
-      attempt: APIRequest,
       parsed: RequestBody,
       refusal: string | undefined,
     ): Promise<CompactedBody> {
       const { messages: given, ...besides } = parsed;
       let takeUsage: CompactedBody['takeUsage'];
       let changedFrom = 0;
-      const modelName = modelOf(attempt, parsed);
+      const modelName = modelOf(request, parsed);
       const compacted = await compact(given, {
-        signal: attempt.signal ?? undefined,
+        signal: request.signal ?? undefined,
         modelName,
         overheadTokens: overheadOf(...Object.values(besides)),
         answerUsage: (take) => (takeUsage = take),
@@ -126,9 +115,9 @@ export function compactionMiddleware(
         reasoning: reasoningOfModel(modelName, parsed['thinking']),
         refusal,
         compactByProvider:
-          canCompact(parsed) && MESSAGES_PATH.test(attempt.url)
+          canCompact(parsed) && MESSAGES_PATH.test(request.url)
             ? compactionOnDemand(parsed, (body, signal) =>
-                next({ ...withBody(attempt, { body, hasCompaction: true }), signal }),
+                next({ ...withCompacted(request, { body, hasCompaction: true }), signal }),
               )
             : undefined,
       });
@@ -145,9 +134,9 @@ export function compactionMiddleware(
     body: RequestBody,
     next: Parameters<Middleware>[1],
   ): Promise<Response> {
-    const response = await next(withBody(request, await countedBody(request, body)));
+    const response = await next(withCompacted(request, await countedBody(request, body)));
     if (!refusesReasoning(await refusalIn(response))) return response;
-    return next(withBody(request, withMessages(body, withoutReasoning(body.messages))));
+    return next(withCompacted(request, withMessages(body, withoutReasoning(body.messages))));
   }
 
   async function countedBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
@@ -207,13 +196,12 @@ function isRequestBody(value: unknown): value is RequestBody {
   return isRecord(value) && Array.isArray(value['messages']);
 }
 
-function withBody(request: APIRequest, { body, hasCompaction }: CompactedBody): APIRequest {
-  if (body === request.body) return request;
-  const headers = new Headers(request.headers);
-  headers.delete('content-length');
+function withCompacted(request: APIRequest, { body, hasCompaction }: CompactedBody): APIRequest {
+  const edited = withBody(request, body);
+  if (!hasCompaction || edited === request) return edited;
+  const headers = new Headers(edited.headers);
   const betas = headers.get('anthropic-beta') ?? '';
-  if (hasCompaction && !betas.includes(COMPACTION_BETA)) {
-    headers.set('anthropic-beta', betas === '' ? COMPACTION_BETA : `${betas},${COMPACTION_BETA}`);
-  }
-  return { ...request, headers, body };
+  if (betas.includes(COMPACTION_BETA)) return edited;
+  headers.set('anthropic-beta', betas === '' ? COMPACTION_BETA : `${betas},${COMPACTION_BETA}`);
+  return { ...edited, headers };
 }

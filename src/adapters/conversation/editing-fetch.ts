@@ -1,6 +1,7 @@
 // A `fetch` that edits the bodies of requests before they are sent.
 
 import type { Logger } from '../../main/host/logger.js';
+import { isFixableByCompacting } from '../../main/models/model-limits.js';
 import { warnOfNothingToCompact } from './warn-of-failure.js';
 
 type Fetch = typeof globalThis.fetch;
@@ -33,11 +34,34 @@ export function editingFetch(sendEdited: SendEdited, send: Fetch, logger: Logger
 }
 
 /** Returns a request with another body. */
-export function withBody(request: TextRequest, body: string): TextRequest {
+export function withBody<R extends Pick<RequestInit, 'headers' | 'body'>>(
+  request: R,
+  body: string,
+): R {
   if (body === request.body) return request;
   const headers = new Headers(request.headers);
   headers.delete('content-length');
   return { ...request, headers, body };
+}
+
+/**
+ * Sends what `edited` returns. If the provider refuses it in a way that compaction may fix, sends what `edited` returns for the refusal,
+ * unless that is the same body.
+ *
+ * @returns what was sent last, and the response to it
+ */
+export async function sendAtMostTwice<E extends { readonly body: string }>(
+  edited: (refusal?: string) => Promise<E>,
+  send: (request: E) => Promise<Response>,
+): Promise<{ readonly sent: E; readonly response: Response }> {
+  const sent = await edited();
+  const response = await send(sent);
+  const refusal = await refusalIn(response);
+  if (!isFixableByCompacting(refusal)) return { sent, response };
+  const again = await edited(refusal);
+  return again.body === sent.body
+    ? { sent, response }
+    : { sent: again, response: await send(again) };
 }
 
 /** HTTP statuses of refusals that compaction may fix. GitHub answers 413 to a prompt that is too long. */

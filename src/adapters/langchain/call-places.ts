@@ -4,6 +4,7 @@
 import { DEFAULT_INGESTION_LIMITS } from '../../shared/ingestion-limits.js';
 import { asArray, asFilledText, asRecord, isRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { pushTo } from '../../shared/lists-by-key.js';
 import { isSameValue } from '../format/same-value.js';
 import { contentList } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
@@ -105,22 +106,17 @@ export function ownersOf(items: readonly unknown[], calls: readonly unknown[]): 
 /** Returns the numbers of calls by id and by name; by name, calls without an id are first. */
 function numbersOf(calls: readonly unknown[]): ReadonlyMap<string, readonly number[]> {
   const numbers = new Map<string, number[]>();
-  const add = (key: string, number: number): void => {
-    const list = numbers.get(key);
-    if (list === undefined) numbers.set(key, [number]);
-    else list.push(number);
-  };
   const withIds: (readonly [name: string, number: number])[] = [];
   calls.forEach((listed, number) => {
     const call = asRecord(listed) ?? {};
     const id = asFilledText(call['id']);
     const name = asFilledText(call['name']);
-    if (id !== undefined) add(`id ${id}`, number);
+    if (id !== undefined) pushTo(numbers, `id ${id}`, number);
     if (name === undefined) return;
-    if (id === undefined) add(`name ${name}`, number);
+    if (id === undefined) pushTo(numbers, `name ${name}`, number);
     else withIds.push([name, number]);
   });
-  for (const [name, number] of withIds) add(`name ${name}`, number);
+  for (const [name, number] of withIds) pushTo(numbers, `name ${name}`, number);
   return numbers;
 }
 

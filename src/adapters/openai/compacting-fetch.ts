@@ -2,7 +2,6 @@
 // reads reported usage from the answers. Changes no other field, no other request and no answer.
 
 import type { Compactor } from '../../main/compactor.js';
-import { isFixableByCompacting } from '../../main/models/model-limits.js';
 import { asRecord, asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
@@ -12,7 +11,7 @@ import type { CompactMessages } from '../format/provider-compaction.js';
 import { isSameList } from '../format/same-value.js';
 import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
-import { editingFetch, refusalIn, withBody } from '../conversation/editing-fetch.js';
+import { editingFetch, sendAtMostTwice, withBody } from '../conversation/editing-fetch.js';
 import type { TextRequest } from '../conversation/editing-fetch.js';
 import { readingUsage } from '../conversation/reading-usage.js';
 import { checkedFields } from '../request/call-arguments.js';
@@ -81,14 +80,8 @@ export function compactingFetch(
         ? request
         : withBody(request, JSON.stringify({ ...body, [key]: sent }));
     };
-    const asked = await compacted();
-    let response = await send(url, asked);
-    const refusal = await refusalIn(response);
     // Items of the Responses API keep their reasoning: OpenAI itself drops reasoning that has become invalid.
-    if (isFixableByCompacting(refusal)) {
-      const again = await compacted(refusal);
-      if (again.body !== asked.body) response = await send(url, again);
-    }
+    const { response } = await sendAtMostTwice(compacted, (edited) => send(url, edited));
     return readingUsage(response, (usage) => takeUsage?.(usage));
   };
   return editingFetch(sendCompacted, send, logger);

@@ -16,7 +16,7 @@ import type { HistoryChange, HistoryMirror, HistoryState } from '../history-chan
 import { inTurns, nextTurn, setImmediate } from '../waiting/event-loop-turn.js';
 import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
+import type { Offload, OffloadedPlan } from './offload.js';
 
 /** Maximum entries to index without yielding: indexing them takes a millisecond or two. */
 const ENTRIES_AT_ONCE = 1_024;
@@ -35,10 +35,6 @@ export class InlineOffload implements Offload, HistoryMirror {
     this.#meter = meter;
   }
 
-  get stats(): OffloadStats {
-    return this.#meter.stats;
-  }
-
   noteChange(change: HistoryChange, state: HistoryState): void {
     this.#index.noteChange(change, state);
   }
@@ -50,7 +46,8 @@ export class InlineOffload implements Offload, HistoryMirror {
     signal?: AbortSignal,
   ): Promise<OffloadedPlan> {
     signal?.throwIfAborted();
-    const entries = entriesOfBase(history, base);
+    // A copy: the history may change while we yield.
+    const entries = history.slice(0, base.length);
     if (base.length > ENTRIES_AT_ONCE && this.#index.isNew(base)) {
       await inTurns(this.#index.lookAhead(entries, base, config));
       signal?.throwIfAborted();
@@ -227,22 +224,5 @@ function isSameScope(a: IndexScope, b: IndexScope): boolean {
     Object.entries(rest).every(([name, value]) => b[name as keyof IndexScope] === value) &&
     inclusionSyntaxes.length === b.inclusionSyntaxes.length &&
     inclusionSyntaxes.every((syntax, at) => syntax === b.inclusionSyntaxes[at])
-  );
-}
-
-/**
- * Returns a copy of the first `base.length` entries, which later edits of the history do not affect.
- *
- * @throws RangeError if the history is shorter than its base.
- */
-export function entriesOfBase(
-  history: readonly IContent[],
-  base: DensityBase,
-): readonly IContent[] {
-  const { length } = base;
-  if (Number.isInteger(length) && length >= 0 && length <= history.length)
-    return history.slice(0, length);
-  throw new RangeError(
-    `Expected a base of 0 to ${history.length} entries, which the history has, got ${String(length)}.`,
   );
 }

@@ -48,9 +48,6 @@ export interface Offload extends Partial<HistoryMirror> {
     signal?: AbortSignal,
   ): Promise<PlannedCompression | undefined>;
 
-  /** The totals so far. */
-  readonly stats: OffloadStats;
-
   /** Releases what is held for the session. Final. */
   close?(): void;
 }

@@ -15,12 +15,11 @@ import type { HistoryChange, HistoryMirror, HistoryState } from '../history-chan
 import { abortable } from '../waiting/abortable.js';
 import { Arrivals } from './arrivals.js';
 import { BlocksAhead } from './blocks-ahead.js';
-import { CircuitBreaker } from './circuit-breaker.js';
-import type { WorkPermit } from './circuit-breaker.js';
+import { FailurePauses } from './failure-pauses.js';
 import type { CountingThreads } from './in-flight-parcels.js';
 import { InlineOffload } from './inline.js';
-import { OffloadMeter } from './offload-meter.js';
-import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
+import type { OffloadMeter } from './offload-meter.js';
+import type { Offload, OffloadedPlan } from './offload.js';
 import { Residence } from './residence.js';
 import type { ResidenceOptions, SessionConnection } from './residence.js';
 
@@ -46,8 +45,8 @@ export interface ResidentOffloadOptions extends Pick<
   readonly pooled: Offload;
   /** Minimum length of a history to be kept resident. */
   readonly minEntries: number;
-  /** Where work is booked, and the loss of a resident history; best shared with `pooled`. @default one of its own */
-  readonly meter?: OffloadMeter | undefined;
+  /** Where work is booked, and the loss of a resident history; shared with `pooled`. */
+  readonly meter: OffloadMeter;
 }
 
 /** Minimum length in entries for `auto`. New entries are posted for counting anyway, so a plan costs little more: see bench/README.md. */
@@ -56,9 +55,8 @@ export const MIN_RESIDENT_ENTRIES = 64;
 /** Minimum length in entries if workers do not count tokens: for shorter histories, an inline pass is cheaper than a message. */
 export const MIN_RESIDENT_ENTRIES_UNCOUNTED = 1_024;
 
-/** Consecutive residences that failed without any answer, after which none is tried for `COOL_DOWN_MS`. */
-const FAILURE_THRESHOLD = 3;
-const COOL_DOWN_MS = 30_000;
+/** After three residences in a row that failed without any answer, one is tried every half a minute. */
+const PAUSES = { freeFailures: 2, firstPauseMs: 30_000, now: () => performance.now() };
 
 /**
  * A session's connection to a worker that keeps its history.
@@ -77,28 +75,17 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
   /** Plans while there is no residence. */
   #inline: InlineOffload | undefined;
   readonly #arrivals: Arrivals = new Arrivals();
-  readonly #breaker: CircuitBreaker;
+  readonly #failures = new FailurePauses(PAUSES);
   readonly #blocksAhead: BlocksAhead;
   #entries: readonly IContent[] = [];
   #revision: number | undefined;
   #residence: Residence | undefined;
-  /** The circuit breaker's permit for the current residence. */
-  #permit: WorkPermit | undefined;
   #isClosed = false;
 
   constructor(options: ResidentOffloadOptions) {
     this.#options = options;
-    this.#meter = options.meter ?? new OffloadMeter();
+    this.#meter = options.meter;
     this.#blocksAhead = new BlocksAhead((entries) => options.pooled.countTokens(entries));
-    this.#breaker = new CircuitBreaker({
-      failureThreshold: FAILURE_THRESHOLD,
-      coolDownMs: COOL_DOWN_MS,
-      now: () => performance.now(),
-    });
-  }
-
-  get stats(): OffloadStats {
-    return this.#meter.stats;
   }
 
   get isIdle(): boolean {
@@ -199,9 +186,6 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
   }
 
   release(): void {
-    // `cancelled`, because nothing was learned about the worker. Must be reported: an unreported probe would block all later ones.
-    if (this.#permit !== undefined) this.#breaker.report(this.#permit, 'cancelled');
-    this.#permit = undefined;
     this.#residence?.end();
     this.#residence = undefined;
     this.#arrivals.fail(new WorkerPoolError('The resident history was released.', 'CLOSED'));
@@ -212,12 +196,10 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     this.release();
   }
 
-  /** Starts a residence, if the history is long enough and the breaker admits it. */
+  /** Starts a residence, if the history is long enough and not too many have failed. */
   #moveIn(state: HistoryState, length: number): void {
     if (this.#isClosed || state.base.length < this.#options.minEntries) return;
-    const permit = this.#breaker.admit();
-    if (permit === undefined) return;
-    this.#permit = permit;
+    if (!this.#failures.admits()) return;
     const { host, agent, countsTokens, passSettings } = this.#options;
     const options: ResidenceOptions = {
       agent,
@@ -227,27 +209,27 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
       open: (asked) => host.open(this, asked),
       counting: host,
       onAnswer: () => {
-        this.#breaker.report(permit, 'success');
+        this.#failures.noteSuccess();
       },
       onArrival: (staged, tokens) => {
         if (countsTokens) this.#arrivals.arrive(staged, tokens);
       },
       onPass: ({ base, plan }, settings) => {
         const isCurrent = (): boolean =>
-          base.revision === this.#revision && this.#permit === permit;
+          base.revision === this.#revision && this.#residence === residence;
         if (!countsTokens || !isCurrent()) return;
         void this.#blocksAhead.make(plan, settings, this.#entries, isCurrent);
       },
       onLoss: (error) => {
-        this.#breaker.report(permit, 'failure');
+        this.#failures.noteFailure();
         this.#residence = undefined;
-        this.#permit = undefined;
         this.#arrivals.fail(toLoss(error));
         this.#meter.addFailure();
         this.#meter.addFallback({ task: 'open', error, attempts: 1 });
       },
     };
-    this.#residence = new Residence(options, state, length);
+    const residence = new Residence(options, state, length);
+    this.#residence = residence;
   }
 
   #bookPass({ base, runMs }: PlannedPass, askedAt: number): void {

@@ -8,9 +8,9 @@ import type { CountRequest, OptimizeRequest, TaskValue } from '../../shared/prot
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { PassMessage } from '../telemetry/channels.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
-import { entriesOfBase, InlineOffload } from './inline.js';
+import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { Offload, OffloadedPlan, OffloadStats } from './offload.js';
+import type { Offload, OffloadedPlan } from './offload.js';
 import { isRequestRefused } from './pool-errors.js';
 import { countBatches } from './posted-entry.js';
 import type { WorkerPool } from './worker-pool.js';
@@ -41,10 +41,6 @@ export class SnapshotOffload implements Offload {
     this.#inline = new InlineOffload(this.#meter);
   }
 
-  get stats(): OffloadStats {
-    return this.#meter.stats;
-  }
-
   async optimize(
     history: readonly IContent[],
     base: DensityBase,
@@ -52,7 +48,7 @@ export class SnapshotOffload implements Offload {
     signal?: AbortSignal,
   ): Promise<OffloadedPlan> {
     // Copied now: the history will have changed by the time a thread is free or the fallback runs.
-    const snapshot = entriesOfBase(history, base);
+    const snapshot = history.slice(0, base.length);
     if (snapshot.length > MAX_SNAPSHOT_ENTRIES) {
       return this.#inline.optimize(snapshot, base, config, signal);
     }

@@ -1,4 +1,4 @@
-// Runs tasks on worker threads so that every promise settles: bounded queue, deadline per task, circuit breaker, replacement of lost
+// Runs tasks on worker threads so that every promise settles: bounded queue, deadline per task, pauses after failures, replacement of lost
 // threads. The offloads fall back to the calling thread.
 
 import type { Transferable } from 'node:worker_threads';
@@ -6,8 +6,7 @@ import { asError, CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { TaskRequest, TaskValue, ThreadData } from '../../shared/protocol.js';
 import { loadTokenText } from '../../shared/tokens/o200k.js';
 import { Deferred, settledWithin } from '../waiting/abortable.js';
-import { CircuitBreaker, RestartBackoff } from './circuit-breaker.js';
-import type { WorkOutcome, WorkPermit } from './circuit-breaker.js';
+import { FailurePauses } from './failure-pauses.js';
 import {
   closedError,
   isRequestRefused,
@@ -39,7 +38,6 @@ export interface TaskOutcome<Request extends TaskRequest> extends ReadReply<Task
 
 /** A task that waits or runs, and the promise of its outcome. A thread may finish a task that nobody awaits. */
 interface PoolJob extends ThreadTask {
-  readonly permit: WorkPermit;
   readonly outcome: Deferred<TaskOutcome<TaskRequest>>;
   readonly queuedAt: number;
 }
@@ -88,6 +86,9 @@ async function loadParts(): Promise<ThreadParts> {
 }
 
 const NOT_STARTED = 'its threads did not start';
+const TOO_MANY_FAILED = 'too many tasks failed in a row';
+/** None after the first loss. */
+const RESTART_PAUSES = { freeFailures: 1, firstPauseMs: 250, longestPauseMs: 30_000 };
 
 /** How long `close` waits for threads to stop, in milliseconds. */
 const STOP_TIMEOUT_MS = 2_000;
@@ -112,8 +113,8 @@ export class WorkerPool {
   readonly #running: Set<PoolJob> = new Set();
   /** Number of sessions by thread. */
   readonly #residents = new Map<number, number>();
-  readonly #breaker: CircuitBreaker;
-  readonly #backoff: RestartBackoff;
+  readonly #tasks: FailurePauses;
+  readonly #restarts: FailurePauses;
   /** Replaced sets that still run tasks. */
   readonly #retired: Set<ThreadSet> = new Set();
   #isLoading: boolean = false;
@@ -130,9 +131,15 @@ export class WorkerPool {
     this.#workerUrl = internals.workerUrl;
     this.#lossToleranceMs = internals.lossToleranceMs ?? 1_000;
     this.#now = internals.now ?? (() => performance.now());
-    this.#backoff = new RestartBackoff(this.#now);
     const { failureThreshold, coolDownMs } = this.#options;
-    this.#breaker = new CircuitBreaker({ failureThreshold, coolDownMs, now: this.#now });
+    const now = this.#now;
+    this.#tasks = new FailurePauses({
+      freeFailures: failureThreshold - 1,
+      firstPauseMs: coolDownMs,
+      now,
+    });
+    // A broken installation must not start a thread per task.
+    this.#restarts = new FailurePauses({ ...RESTART_PAUSES, now });
   }
 
   /** The number of threads. */
@@ -150,7 +157,7 @@ export class WorkerPool {
       queuedTasks: this.#queue.size,
       replacements: this.#replacements,
       strayErrors: this.#strayErrors,
-      isBroken: this.#breaker.isOpen,
+      isBroken: this.#tasks.isFailing,
     };
   }
 
@@ -167,13 +174,13 @@ export class WorkerPool {
   ): Promise<TaskOutcome<Request>> {
     const { signal, transferList = [], timeoutMs = this.#options.taskTimeoutMs } = options;
     signal?.throwIfAborted();
-    const permit = this.#admit();
+    this.#assertAdmitted();
     const outcome = new Deferred<TaskOutcome<TaskRequest>>(signal, () => {
-      if (this.#queue.delete(job)) this.#breaker.report(permit, 'cancelled');
+      this.#queue.delete(job);
       this.#update();
     });
     const queuedAt = this.#now();
-    const job: PoolJob = { request, timeoutMs, transferList, permit, outcome, queuedAt };
+    const job: PoolJob = { request, timeoutMs, transferList, outcome, queuedAt };
     this.#queue.add(job);
     this.#update();
     // The reply was validated for this request.
@@ -207,21 +214,16 @@ export class WorkerPool {
     return this.#closing;
   }
 
-  #admit(): WorkPermit {
+  #assertAdmitted(): void {
     if (this.isClosed) throw closedError();
     const { maxQueuedTasks } = this.#options;
     if (this.#queue.size >= maxQueuedTasks) throw queueFullError(maxQueuedTasks);
-    const permit = this.#breaker.admit();
-    if (permit === undefined) throw this.#refusal('too many tasks failed in a row');
-    return permit;
+    if (!this.#tasks.admits()) throw this.#refusal(TOO_MANY_FAILED);
   }
 
   /** Reacts to any change of state. Every event of the pool ends here. */
   #update(): void {
     if (this.isClosed) return;
-    if (this.#breaker.isOpen) {
-      this.#refuseQueued('too many tasks failed in a row', ({ permit }) => !permit.isProbe);
-    }
     this.#dispatch();
     this.#watchThreads();
   }
@@ -242,18 +244,27 @@ export class WorkerPool {
   async #execute(job: PoolJob, threads: ThreadSet): Promise<void> {
     this.#running.add(job);
     const queueMs = this.#now() - job.queuedAt;
-    let outcome: WorkOutcome = 'success';
     try {
       job.outcome.resolve({ ...readReply(job.request, await threads.run(job)), queueMs });
+      this.#noteSuccess();
     } catch (thrown) {
-      outcome = outcomeOf(thrown);
-      if (outcome === 'failure') this.#lastFailure = thrown;
       job.outcome.reject(thrown);
+      // A task's own error proves that the thread works. A request that cannot be posted proves nothing.
+      if (!(thrown instanceof WorkerPoolError)) this.#noteSuccess();
+      else if (!isRequestRefused(thrown)) this.#noteFailure(thrown);
     }
-    if (outcome === 'success') this.#backoff.noteSuccess();
-    this.#breaker.report(job.permit, outcome);
     this.#running.delete(job);
     this.#update();
+  }
+
+  #noteSuccess(): void {
+    this.#restarts.noteSuccess();
+    this.#tasks.noteSuccess();
+  }
+
+  #noteFailure(failure: WorkerPoolError): void {
+    this.#lastFailure = failure;
+    if (this.#tasks.noteFailure()) this.#refuseQueued(TOO_MANY_FAILED);
   }
 
   /** Gives up the threads if none has ever loaded, because none will. Otherwise the loss timer notices the missing thread. */
@@ -265,7 +276,7 @@ export class WorkerPool {
   }
 
   #startThreads(): ThreadSet | undefined {
-    if (this.#isLoading || !this.#backoff.mayStart) return undefined;
+    if (this.#isLoading || this.#restarts.isPausing) return undefined;
     if (parts === undefined) {
       void this.#load();
       return undefined;
@@ -312,15 +323,15 @@ export class WorkerPool {
 
   #noteStartFailure(thrown: unknown): void {
     this.#lastFailure = toPoolError(thrown);
-    this.#backoff.noteLoss();
+    this.#restarts.noteFailure();
   }
 
-  /** Gives up a set of threads; the next task starts another one when the backoff allows it. */
+  /** Gives up a set of threads; the next task starts another one once no pause forbids it. */
   #giveUp(threads: ThreadSet): void {
     if (this.#threads !== threads) return;
     this.#threads = undefined;
     this.#replacements += 1;
-    this.#backoff.noteLoss();
+    this.#restarts.noteFailure();
     this.#retired.add(threads);
     void threads.retire().then(() => this.#retired.delete(threads));
   }
@@ -346,13 +357,9 @@ export class WorkerPool {
     else this.#lossTimer.unref();
   }
 
-  #refuseQueued(reason: string, isRefused: (job: PoolJob) => boolean = () => true): void {
-    for (const job of this.#queue) {
-      if (!isRefused(job)) continue;
-      this.#queue.delete(job);
-      this.#breaker.report(job.permit, 'cancelled');
-      job.outcome.reject(this.#refusal(reason));
-    }
+  #refuseQueued(reason: string): void {
+    for (const job of this.#queue) job.outcome.reject(this.#refusal(reason));
+    this.#queue.clear();
   }
 
   #refusal(reason: string): WorkerPoolError {
@@ -372,10 +379,4 @@ export class WorkerPool {
     // module that awaits the closing at its top level must not end before it.
     await settledWithin(STOP_TIMEOUT_MS, stopped, true);
   }
-}
-
-/** Returns what the failure of a task says about the pool: a task's own error proves that the thread works. */
-function outcomeOf(thrown: unknown): WorkOutcome {
-  if (!(thrown instanceof WorkerPoolError)) return 'success';
-  return isRequestRefused(thrown) ? 'cancelled' : 'failure';
 }

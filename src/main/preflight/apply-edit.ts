@@ -60,11 +60,7 @@ export function mergedEvents(
 }
 
 /** An applied edit. Token totals are those of the whole history. */
-export interface AppliedEdit {
-  readonly changes: readonly EntryChange[];
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-}
+type AppliedEdit = Pick<PrunedEvent, 'changes' | 'tokensBefore' | 'tokensAfter'>;
 
 /**
  * Records and applies an edit computed from `base`, together with its effect on later reasoning. An abort before it lands

@@ -12,7 +12,7 @@ import type { Journal } from '../state/journal.js';
 import type { PassMemory } from '../state/session-state.js';
 import { abortable } from '../waiting/abortable.js';
 import { applyEdit } from './apply-edit.js';
-import type { AppliedEdit, StepOutcome } from './apply-edit.js';
+import type { StepOutcome } from './apply-edit.js';
 import type { CostMeter } from './cost-meter.js';
 import { duePasses } from './due-passes.js';
 import type { DuePass } from './due-passes.js';
@@ -159,8 +159,7 @@ export class DensityPruner {
           const landing = removals.length + replacements.size;
           logger.debug('density edits are held', { found: found.size, landing });
         }
-        const editsOf = ruleEditsOf(admission.result);
-        const outcome = await land(this.#parts, { ...admission, base, editsOf }, signal);
+        const outcome = await land(this.#parts, { ...admission, base }, signal);
         if (outcome !== null) return outcome;
       }
       logger.debug('a density plan came too late', { attempt });
@@ -189,7 +188,7 @@ export class DensityPruner {
     if (!this.needsReplay) return null;
     const points = new BatchPoints();
     const replay = await replayEdits(parts, points, signal);
-    const outcome = await land(parts, { ...replay, editsOf: () => replay.ruleEdits }, signal);
+    const outcome = await land(parts, replay, signal);
     if (outcome === null) return null;
     this.#needsReplay = false;
     this.#points = points;
@@ -209,29 +208,24 @@ interface Landing extends Admission {
   readonly base: DensityBase;
   /** The journal of the edits that landed before, if this one combines them. */
   readonly replayed?: Journal;
-  /** Returns which rule removed what, by changed entry. */
-  readonly editsOf: (applied: AppliedEdit) => readonly RuleEdit[];
+  /** Which rule removed what. @default as the rows of the result say */
+  readonly ruleEdits?: readonly RuleEdit[];
 }
 
 /** Applies what may land of an edit. Returns `null` if the edit must be recomputed. */
 async function land(
   parts: SessionParts,
-  { result, reason, isWhole, base, replayed, editsOf }: Landing,
+  { result, reason, isWhole, base, replayed, ruleEdits }: Landing,
   signal: AbortSignal | undefined,
 ): Promise<PassOutcome | null> {
   if (reason === undefined) return { event: null, isSettled: isWhole };
+  const { metadata, rows = EMPTY_PLAN } = result;
+  const before = parts.history.getRawHistory();
+  const edits = ruleEdits ?? listRuleEdits(rows, (entry) => before[entry]?.blocks);
   const landed = await applyEdit(parts, result, base, signal, replayed);
   if (landed === null) return null;
-  const { event: applied, failure } = landed;
-  const event = { metadata: result.metadata, reason, edits: editsOf(applied), ...applied };
-  return { event, failure, isSettled: isWhole };
-}
-
-function ruleEditsOf({ rows }: DensityResult): Landing['editsOf'] {
-  return ({ changes }) => {
-    const before = new Map(changes.map((change) => [change.index, change.before.blocks]));
-    return listRuleEdits(rows ?? EMPTY_PLAN, (entry) => before.get(entry));
-  };
+  const event = { metadata, reason, edits, ...landed.event };
+  return { event, failure: landed.failure, isSettled: isWhole };
 }
 
 /** Books the token counts that the worker predicted. If an entry has replacement texts, only these remain to be counted. */

@@ -5,6 +5,7 @@ import type { Logger } from '../host/logger.js';
 import { sessionClock } from '../host/session-clock.js';
 import { ReasoningTerms } from '../models/session-model.js';
 import type { CacheTerms } from '../models/session-model.js';
+import type { OffloadMeter } from '../offload/offload-meter.js';
 import type { Offload } from '../offload/offload.js';
 import type { SessionLog } from '../removal-log/session-log.js';
 import type { SessionConfig } from '../settings/session-config.js';
@@ -24,6 +25,8 @@ export interface SessionInit extends Omit<ContextGaugeOptions, 'runtimeContext'>
   readonly sessionId: string;
   readonly config: SessionConfig;
   readonly offload: Offload;
+  /** Where the offload books its work. */
+  readonly meter: OffloadMeter;
   /** The host's own catalog, to be checked against the calls that arrive. @default none */
   readonly ownCatalog?: ToolCatalog | undefined;
   /** What strategies are given besides the history. @default nothing */

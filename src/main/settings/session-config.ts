@@ -31,20 +31,11 @@ export type DensityOptions = Pick<
   | 'shrink'
 >;
 
-export interface SessionConfigInit {
-  readonly settings: Settings;
-  /** The accessors that read `settings`. */
-  readonly runtimeContext: AgentRuntimeContext;
-  readonly densityOptions: DensityOptions;
-  readonly edits: CompleteEditOptions;
-  /** The model that the session talks to. */
-  readonly model: SessionModel;
-  readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
-  /**
-   * Whether a session does what the specification lacks: the pass of `high-density` also runs beside a strategy that does not prune,
-   * a compaction leaves a note of the requests and work in the entries it removes, and over the limit another strategy stands in
-   * for a model that fails. @default false
-   */
+interface SessionConfigInit extends Pick<
+  SessionConfig,
+  'settings' | 'runtimeContext' | 'densityOptions' | 'edits' | 'model' | 'resolveStrategy'
+> {
+  /** @default false */
   readonly isForAgents?: boolean | undefined;
 }
 
@@ -57,11 +48,18 @@ interface PassConfigs {
 /** The strategy and the density configuration of a session, by its current settings. */
 export class SessionConfig {
   readonly settings: Settings;
+  /** The accessors that read `settings`. */
   readonly runtimeContext: AgentRuntimeContext;
   readonly densityOptions: DensityOptions;
   readonly edits: CompleteEditOptions;
+  /** The model that the session talks to. */
   readonly model: SessionModel;
-  readonly resolveStrategy: SessionConfigInit['resolveStrategy'];
+  readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
+  /**
+   * Whether a session does what the specification lacks: the pass of `high-density` also runs beside a strategy that does not prune,
+   * a compaction leaves a note of the requests and work in the entries it removes, and over the limit another strategy stands in
+   * for a model that fails.
+   */
   readonly isForAgents: boolean;
   #strategy: { readonly name: string; readonly is: CompressionStrategy } | undefined;
   #passes:

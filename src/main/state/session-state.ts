@@ -69,15 +69,11 @@ export interface ModelMemory {
 }
 
 /** An unpacked state. */
-export interface OpenState {
+export interface OpenState extends Pick<SessionState, 'standing' | 'at' | 'memory' | 'model'> {
   readonly digests: HistoryDigests;
   readonly journal: PackedJournal;
   /** Tokens by entry; `undefined` if unknown. */
   readonly tokens: KnownTokens;
-  readonly standing?: number | undefined;
-  readonly at: number;
-  readonly memory: SessionMemory;
-  readonly model: ModelMemory | null;
 }
 
 /**

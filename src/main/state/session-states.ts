@@ -1,7 +1,6 @@
 // Begins and ends the sessions of a compactor, with a state that the host passes, a store keeps, or this process remembers.
 
 import type { IContent } from '../../shared/content.js';
-import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
 import type { EditPolicy } from '../preflight/edit-options.js';
@@ -12,7 +11,7 @@ import type { EntryDigests } from './history-digest.js';
 import { HistoryTrace } from './journal.js';
 import { presentEntriesOf } from './present-entries.js';
 import { checkEach, startHistory } from './resume.js';
-import type { HistoryStart } from './resume.js';
+import type { HistoryStart, HistoryStartOptions } from './resume.js';
 import type { SessionState } from './session-state.js';
 import { StateKeeper } from './state-keeper.js';
 import type { Kept } from './state-keeper.js';
@@ -26,14 +25,9 @@ export interface SessionStatesOptions {
 }
 
 /** The inputs with which a session begins. */
-export interface Beginning {
-  /** The state given by the host; may be anything. */
-  readonly state: unknown;
-  /** All entries as they were added. */
-  readonly given: readonly IContent[];
+interface Beginning extends Pick<HistoryStartOptions, 'state' | 'given' | 'toolCatalog'> {
   /** The name of the conversation. @default it is identified by its first entries */
   readonly conversationId?: string | undefined;
-  readonly toolCatalog: ToolCatalog | undefined;
   readonly edits: EditPolicy;
 }
 

@@ -153,9 +153,7 @@ class OriginFinder {
   #listParts(): Map<object | string, number[]> {
     const parts = new Map<object | string, number[]>();
     const note = (part: object | string, index: number): void => {
-      const known = parts.get(part);
-      if (known === undefined) parts.set(part, [index]);
-      else if (known.at(-1) !== index) known.push(index);
+      if (parts.get(part)?.at(-1) !== index) pushTo(parts, part, index);
     };
     this.#former.forEach((entry, index) => {
       if (this.#kept.has(entry)) return;

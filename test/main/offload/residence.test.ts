@@ -35,7 +35,7 @@ describe('Residence', () => {
       bench.history.addAll([entry]);
       Object.assign(entry, { blocks: undefined });
       await drain(scheduler);
-      expect(bench.offload.stats).toMatchObject({ failures: 1, fallbacks: 1 });
+      expect(bench.meter.stats).toMatchObject({ failures: 1, fallbacks: 1 });
     });
   });
 

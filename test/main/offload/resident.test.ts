@@ -334,7 +334,7 @@ describe('ResidentOffload', () => {
     });
   });
 
-  it('pauses after three consecutive failures, and tries again even if a trial was cancelled', async () => {
+  it('pauses after three consecutive failures, and after another pause if a trial was cancelled', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       const { host, history, offload } = bench;
@@ -350,6 +350,7 @@ describe('ResidentOffload', () => {
       offload.release();
       await drain(scheduler);
       expect(host.openConnections).toEqual([]);
+      clockMs += 60_000;
       await addOne();
       expect(host.openConnections.length).toBe(1);
     });

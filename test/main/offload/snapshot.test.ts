@@ -28,6 +28,7 @@ const INLINE = { plan: new Int32Array() };
 interface Bench {
   readonly pool: WorkerPool;
   readonly offload: SnapshotOffload;
+  readonly meter: OffloadMeter;
   readonly fallbacks: readonly FallbackEvent[];
 }
 
@@ -36,11 +37,8 @@ async function bench(options: WorkerPoolOptions = {}): Promise<Bench> {
   await pool.run(PROBE);
   const fallbacks: FallbackEvent[] = [];
   const onFallback = (event: FallbackEvent): void => void fallbacks.push(event);
-  return {
-    pool,
-    offload: new SnapshotOffload(pool, new OffloadMeter('', onFallback)),
-    fallbacks,
-  };
+  const meter = new OffloadMeter('', onFallback);
+  return { pool, offload: new SnapshotOffload(pool, meter), meter, fallbacks };
 }
 
 /** A config on which the flaky worker fails `count` times. */
@@ -52,26 +50,26 @@ function failing(count: number): DensityConfig {
 
 describe('SnapshotOffload', () => {
   test('runs passes on the pool', async () => {
-    const { offload, fallbacks } = await bench();
+    const { offload, meter, fallbacks } = await bench();
     expect(await offload.optimize(HISTORY, BASE, CONFIG)).toMatchObject(BY_WORKER);
     expect(fallbacks).toEqual([]);
-    expect(offload.stats).toMatchObject({ workerTasks: 1, workerMs: 2, failures: 0 });
+    expect(meter.stats).toMatchObject({ workerTasks: 1, workerMs: 2, failures: 0 });
   });
 
   test('tries once more after a failure', async () => {
-    const { offload, fallbacks } = await bench();
+    const { offload, meter, fallbacks } = await bench();
     expect(await offload.optimize(HISTORY, BASE, failing(1))).toMatchObject(BY_WORKER);
     expect(fallbacks).toEqual([]);
-    expect(offload.stats).toMatchObject({ workerTasks: 1, failures: 1, fallbacks: 0 });
+    expect(meter.stats).toMatchObject({ workerTasks: 1, failures: 1, fallbacks: 0 });
   });
 
   test('runs inline and reports it after two failures', async () => {
-    const { offload, fallbacks } = await bench();
+    const { offload, meter, fallbacks } = await bench();
     expect(await offload.optimize(HISTORY, BASE, failing(2))).toMatchObject(INLINE);
     expect(fallbacks).toEqual([
       { task: 'optimize', attempts: 2, error: expect.objectContaining({ code: 'WORKER_FAILED' }) },
     ]);
-    expect(offload.stats).toMatchObject({ workerTasks: 0, failures: 2, fallbacks: 1 });
+    expect(meter.stats).toMatchObject({ workerTasks: 0, failures: 2, fallbacks: 1 });
   });
 
   test('runs inline at once when the pool refuses', async () => {
@@ -89,12 +87,12 @@ describe('SnapshotOffload', () => {
   });
 
   test('runs inline what is too large to post, without reporting a fallback', async () => {
-    const { offload, fallbacks } = await bench();
+    const { offload, meter, fallbacks } = await bench();
     const long = Array.from({ length: 100_001 }, () => humanText('one'));
     const base = { ...BASE, length: long.length };
     expect(await offload.optimize(long, base, CONFIG)).toMatchObject(INLINE);
     expect(fallbacks).toEqual([]);
-    expect(offload.stats).toMatchObject({ inlineTasks: 1, fallbacks: 0 });
+    expect(meter.stats).toMatchObject({ inlineTasks: 1, fallbacks: 0 });
   });
 
   test('is not affected by changes of the history meanwhile', async () => {
@@ -112,11 +110,11 @@ describe('SnapshotOffload', () => {
   });
 
   test('counts in batches and in order', async () => {
-    const { offload } = await bench({ threads: 2 });
+    const { offload, meter } = await bench({ threads: 2 });
     const contents = Array.from({ length: 1_000 }, (_, at) => humanText('x'.repeat(at)));
     const counts = await offload.countTokens(contents);
     expect(counts).toEqual(Array.from({ length: 1_000 }, (_, at) => at));
-    expect(offload.stats.workerTasks).toBe(4);
+    expect(meter.stats.workerTasks).toBe(4);
     expect(await offload.countTokens([])).toEqual([]);
   });
 

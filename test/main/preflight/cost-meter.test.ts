@@ -6,6 +6,7 @@ import { HistoryService } from '../../../src/main/history-service.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { SessionModel } from '../../../src/main/models/session-model.js';
 import { InlineOffload } from '../../../src/main/offload/inline.js';
+import { OffloadMeter } from '../../../src/main/offload/offload-meter.js';
 import { completeEditOptions } from '../../../src/main/preflight/edit-options.js';
 import { Preflight } from '../../../src/main/preflight/preflight.js';
 import { createParts } from '../../../src/main/preflight/session-parts.js';
@@ -42,6 +43,7 @@ describe('CostMeter.spendable', () => {
       }),
       history,
       offload: new InlineOffload(),
+      meter: new OffloadMeter(),
       logger: SILENT_LOGGER,
       calibration: new TokenCalibration(),
     };
