@@ -9,6 +9,7 @@ import { Command, CommanderError } from 'commander';
 import { COMMANDS, namedCommand } from './commands.js';
 import type { CommandEntry } from './commands.js';
 import { EXIT, EXIT_CODES_HELP } from './terminal/exit-codes.js';
+import { UsageError } from './terminal/options.js';
 import { printText, printMessage, printMessageLines } from './terminal/print.js';
 import { outputWidth } from './terminal/terminal-layout.js';
 import { printable } from './terminal/terminal-text.js';
@@ -24,13 +25,6 @@ function createPlaceholder(entry: CommandEntry): Command {
   return entry.arguments === '' ? command : command.arguments(entry.arguments);
 }
 
-async function createCommand(entry: CommandEntry): Promise<Command> {
-  const create = await entry.load();
-  return create((code) => {
-    process.exitCode = code;
-  });
-}
-
 async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('ctxfold')
     .description('Context compaction for agents: measure it on recorded sessions.')
@@ -42,8 +36,8 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   // Options after the child command of `run` belong to that command. With other commands, `--debug` may stand anywhere.
   if (named === 'run') program.enablePositionalOptions();
   for (const entry of COMMANDS) {
-    const command = entry.name === named ? await createCommand(entry) : createPlaceholder(entry);
-    program.addCommand(command.summary(entry.summary));
+    const create = entry.name === named ? await entry.load() : () => createPlaceholder(entry);
+    program.addCommand(create().summary(entry.summary));
   }
   for (const command of [program, ...program.commands]) {
     command
@@ -73,7 +67,11 @@ async function main(): Promise<void> {
   const args = process.argv.slice(2);
   const program = await createProgram(args);
   try {
-    await program.parseAsync(dropHelpBeforeUnknownCommand(args), { from: 'user' });
+    const parsed = program.parseAsync(dropHelpBeforeUnknownCommand(args), { from: 'user' });
+    await parsed.catch((error: unknown) => {
+      if (error instanceof UsageError) program.error(`error: ${error.message}`);
+      throw error;
+    });
   } catch (error) {
     if (error instanceof CommanderError) {
       // --help and --version end here too, with exit code 0.

@@ -9,7 +9,6 @@ import type { ReplayOptions, ReplaySetup } from '../replay/replay-session.js';
 import { exitCodeOfFolder } from '../replay/run-replay.js';
 import type { SessionFiles } from '../replay/session-files.js';
 import { contentLabel } from '../terminal/content-label.js';
-import type { Fail } from '../terminal/options.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { printCode, printMessage, printText } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
@@ -24,19 +23,14 @@ import { renderSuggestion } from './suggestion.js';
 /**
  * Analyzes a file or folder and prints the result, or explains one entry of a file.
  *
- * @param fail ends the command if an option is invalid
  * @returns the exit code
- * @throws InterruptedError on SIGINT; errors of reading a single file and of playing.
+ * @throws UsageError if an option is invalid; InterruptedError on SIGINT; errors of reading a single file and of playing.
  */
-export async function runAnalyze(
-  path: string,
-  given: AnalyzeArguments,
-  fail: Fail,
-): Promise<number> {
+export async function runAnalyze(path: string, given: AnalyzeArguments): Promise<number> {
   const { explain } = given;
   const isJson = given.json === true;
   // One setup for analyses and explanations, so that both play a session identically.
-  const setup = setupOf({ ...given, offload: 'auto', strategy: 'high-density' }, fail);
+  const setup = setupOf({ ...given, offload: 'auto', strategy: 'high-density' });
   return await withSessions(path, isJson, async (playing) => {
     if (explain !== undefined) return runExplain(path, explain, given, setup, playing);
     const report = await analyze(path, setup, playing);

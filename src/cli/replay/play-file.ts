@@ -2,7 +2,6 @@
 
 import { resolve } from 'node:path';
 import { interruptible } from '../terminal/interruptible.js';
-import type { Fail } from '../terminal/options.js';
 import { openProgress } from '../terminal/progress-bar.js';
 import type { Progress } from '../terminal/progress-bar.js';
 import { readSummarizer } from './model-options.js';
@@ -40,14 +39,14 @@ export function withSessions<Result>(
   });
 }
 
-/** Returns the replay setup for the options of a command. @throws what `fail` throws if an option is invalid. */
-export function setupOf({ price, ...given }: PlayArguments, fail: Fail): ReplaySetup {
+/** Returns the replay setup for the options of a command. @throws UsageError if an option is invalid. */
+export function setupOf({ price, ...given }: PlayArguments): ReplaySetup {
   const { removalLog } = given;
   return {
     ...given,
-    price: price === undefined ? undefined : readPrice(price, fail),
+    price: price === undefined ? undefined : readPrice(price),
     removalLog: removalLog === undefined ? undefined : resolve(removalLog),
-    summarizer: readSummarizer(given, process.env, fail),
+    summarizer: readSummarizer(given, process.env),
   };
 }
 

@@ -5,7 +5,6 @@ import { contentLabel } from '../terminal/content-label.js';
 import { printText, printMessage } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
-import type { Fail } from '../terminal/options.js';
 import { playFiles, setupOf, withSessions } from './play-file.js';
 import type { Playing } from './play-file.js';
 import type { ReplayArguments } from './replay-command.js';
@@ -20,13 +19,12 @@ import { assertNotRecordedSession } from './session-files.js';
 /**
  * Replays a file or a folder and prints the report.
  *
- * @param fail ends the command if an option is invalid
  * @returns the exit code
- * @throws InterruptedError on SIGINT; errors of reading a single file and of playing.
+ * @throws UsageError if an option is invalid; InterruptedError on SIGINT; errors of reading a single file and of playing.
  */
-export async function runReplay(path: string, given: ReplayArguments, fail: Fail): Promise<number> {
-  const setup = setupOf(given, fail);
-  await assertNotRecordedSession(path, given.removalLog, fail);
+export async function runReplay(path: string, given: ReplayArguments): Promise<number> {
+  const setup = setupOf(given);
+  await assertNotRecordedSession(path, given.removalLog);
   const isJson = given.json === true;
   const report = await withSessions(path, isJson, (found) => replay(path, setup, found));
   if (isJson) process.stdout.write(jsonText(report, contentLabel(given.redact)));

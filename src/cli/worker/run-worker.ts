@@ -10,8 +10,7 @@ import type { Summarizer } from '../../index.js';
 import { openStore } from '../../state.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { waitForTermination } from '../terminal/interruptible.js';
-import { orFail } from '../terminal/options.js';
-import type { Fail } from '../terminal/options.js';
+import { withOptions } from '../terminal/options.js';
 import { printMessage } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
 import type { WorkerArguments } from './worker-command.js';
@@ -22,17 +21,13 @@ const SHUTDOWN_MS = 25_000;
 /** Time for reporting the outcome of aborted jobs to Redis, and then for disconnecting. */
 const DISCONNECT_MS = 1_500;
 
-/**
- * Runs the worker; resolves to the exit code.
- *
- * @param fail ends the command if an option is invalid
- */
-export async function runWorker(options: WorkerArguments, fail: Fail): Promise<number> {
+/** Runs the worker; resolves to the exit code. @throws UsageError if an option is invalid */
+export async function runWorker(options: WorkerArguments): Promise<number> {
   const summarizer = await loadSummarizer(options.summarizer);
   const packages = await loadPackages();
-  const { store, close } = await orFail(fail, () => openStore(options.store ?? options.redis));
+  const { store, close } = await withOptions(() => openStore(options.store ?? options.redis));
   try {
-    const processor = await orFail(fail, async () => summaryProcessor(summarizer, { store }));
+    const processor = await withOptions(async () => summaryProcessor(summarizer, { store }));
     return await work(processor, options, packages);
   } finally {
     await close();
