@@ -1,7 +1,7 @@
 // What fills the window: a treemap by tool and file, of the history at the end and of everything ever said, and the tools as a
 // table. Needs no script. `windowStyle` has the positions of the cells, because the page's policy forbids inline styles.
 
-import { compositionOf, sharesOf, toolDifferences } from '../measure/composition.js';
+import { sharesIn, toolDifferences } from '../measure/composition.js';
 import type { BlockShare, Category } from '../measure/composition.js';
 import { callOf } from '../measure/entry-difference.js';
 import { groupBy, largestFirst, sumOf } from '../measure/aggregate.js';
@@ -93,9 +93,9 @@ function sum(parts: readonly { readonly tokens: number }[]): number {
 function groupsOf({ recording, label }: ReportPage, side: 'with' | 'without'): readonly Group[] {
   const { subjects, tokensOf } = recording;
   const { added, remaining } = lastContext(recording);
-  const shares = (side === 'with' ? remaining : added)
-    .flatMap((entry) => sharesOf(entry, tokensOf(entry)))
-    .filter(({ tokens }) => tokens > 0);
+  const shares = sharesIn(side === 'with' ? remaining : added, tokensOf).filter(
+    ({ tokens }) => tokens > 0,
+  );
   const nameOf = ({ block }: BlockShare): string => {
     const subject = subjects.get(callOf(block).callId ?? '');
     return subject === undefined ? '' : label.ofCall(subject);
@@ -218,8 +218,8 @@ function placesOf(
 function toolTable({ recording, label }: ReportPage): Markup {
   const { added, remaining } = lastContext(recording);
   const tools = toolDifferences(
-    compositionOf(added, recording.tokensOf),
-    compositionOf(remaining, recording.tokensOf),
+    sharesIn(added, recording.tokensOf),
+    sharesIn(remaining, recording.tokensOf),
   )
     .map(({ tool, calls, callTokens, resultTokens, ...gone }) => {
       const before = callTokens + resultTokens;
