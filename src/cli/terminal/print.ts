@@ -13,10 +13,10 @@ export function printText(text: string): void {
   process.stdout.write(fitLines(text, outputWidth()));
 }
 
-/** Prints code on stdout. Wraps no line with a text in double quotes: the break would be one within that text. */
+/** Prints code on stdout. Wraps no line with a space between quotes: the break might be one within a text. */
 export function printCode(code: string): void {
   const fit = (line: string): string => fitLines(line, outputWidth());
-  process.stdout.write(printableLines(code).replace(/^[^"\n]+$/gm, fit));
+  process.stdout.write(printableLines(code).replace(/^(?!.*(["']).* .*\1).+$/gm, fit));
 }
 
 /** Prints a message on stderr, prefixed with the command's name. Wraps only on a terminal. */
