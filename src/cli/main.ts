@@ -4,15 +4,13 @@
 // Must not load the public API: help would be slow.
 
 import { readFileSync } from 'node:fs';
-import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { COMMANDS, namedCommand } from './commands.js';
 import type { CommandEntry } from './commands.js';
-import { EXIT, EXIT_CODES_HELP } from './terminal/exit-codes.js';
+import { EXIT, EXIT_CODES_HELP, exitCodeOf } from './terminal/exit-codes.js';
 import { UsageError } from './terminal/options.js';
-import { printText, printMessage, printMessageLines } from './terminal/print.js';
+import { printError, printText, printMessage, printMessageLines } from './terminal/print.js';
 import { outputWidth } from './terminal/terminal-layout.js';
-import { printable } from './terminal/terminal-text.js';
 
 function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
@@ -78,25 +76,21 @@ async function main(): Promise<void> {
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
       return;
     }
-    const { describeError, exitCodeOf } = await import('./terminal/print-error.js');
-    const { debug } = program.opts<{ readonly debug?: boolean }>();
-    printMessageLines(describeError(error, debug === true));
+    printError(error, program.opts<{ readonly debug?: boolean }>().debug === true);
     process.exitCode = exitCodeOf(error);
   }
 }
 
 /** Prints errors that the command's promise does not catch, such as those of event handlers, on one line too. */
 function exitOnUncaught(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
-  if (process.argv.includes('--debug')) printMessageLines(inspect(error));
-  else printMessage(printable(message));
+  printError(error, process.argv.includes('--debug'));
   process.exit(EXIT.failed);
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader closed the pipe, as `| head` does. This is not a failure.
   if (error.code === 'EPIPE') return;
-  printMessage(`Cannot write the output: ${printable(error.message)}`);
+  printMessage(`Cannot write the output: ${error.message}`);
   process.exit(EXIT.failed);
 });
 // If stderr fails, errors can be reported nowhere.

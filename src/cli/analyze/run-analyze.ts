@@ -12,7 +12,7 @@ import { contentLabel } from '../terminal/content-label.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { printCode, printMessage, printText } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
-import { jsonText, printable } from '../terminal/terminal-text.js';
+import { jsonText } from '../terminal/terminal-text.js';
 import type { AnalyzeArguments } from './analyze-command.js';
 import { analyzeRecording } from './analysis.js';
 import type { AnalysisReport, SessionAnalysis } from './analysis-report.js';
@@ -42,7 +42,7 @@ export async function runAnalyze(path: string, given: AnalyzeArguments): Promise
     const stop = report.isFolder ? null : (report.sessions[0]?.stop ?? null);
     if (stop === null) return exitCodeOfFolder(report.sessions);
     // A report on a terminal already shows why the replay stopped.
-    if (isJson || given.suggest === true || !process.stdout.isTTY) printMessage(printable(stop));
+    if (isJson || given.suggest === true || !process.stdout.isTTY) printMessage(stop);
     // `high-density` calls no model, so a session can only have stopped because it did not fit the window.
     return EXIT.windowExceeded;
   });

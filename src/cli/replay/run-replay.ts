@@ -4,7 +4,7 @@ import { EXIT } from '../terminal/exit-codes.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { printText, printMessage } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
-import { jsonText, printable } from '../terminal/terminal-text.js';
+import { jsonText } from '../terminal/terminal-text.js';
 import { playFiles, setupOf, withSessions } from './play-file.js';
 import type { Playing } from './play-file.js';
 import type { ReplayArguments } from './replay-command.js';
@@ -59,6 +59,6 @@ export function exitCodeOfFolder(sessions: readonly unknown[]): number {
 export function exitCodeOfReplay(report: ReplayReport, printsStop: boolean): number {
   const stop = stopMessage(report);
   if (stop === null) return EXIT.done;
-  if (printsStop) printMessage(printable(stop));
+  if (printsStop) printMessage(stop);
   return report.compressionFailure === null ? EXIT.windowExceeded : EXIT.compressionFailed;
 }

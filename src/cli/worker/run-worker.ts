@@ -12,7 +12,6 @@ import { EXIT } from '../terminal/exit-codes.js';
 import { waitForTermination } from '../terminal/interruptible.js';
 import { withOptions } from '../terminal/options.js';
 import { printMessage } from '../terminal/print.js';
-import { printable } from '../terminal/terminal-text.js';
 import type { WorkerArguments } from './worker-command.js';
 
 /** Grace period for running jobs after a signal, before they are aborted. */
@@ -42,7 +41,7 @@ async function work(
 ): Promise<number> {
   const seen = new Set<string>();
   const reportOnce = (what: string, error: Error): void => {
-    const line = printable(`${what}: ${error.message}`);
+    const line = `${what}: ${error.message}`;
     if (seen.has(line)) return;
     seen.add(line);
     printMessage(line);
@@ -63,9 +62,9 @@ async function work(
     });
     worker.on('failed', (job, { message, cause }) => {
       const why = cause instanceof Error ? ` ${cause.message}` : '';
-      printMessage(printable(`${job?.id ?? 'a job'} failed: ${message}${why}`));
+      printMessage(`${job?.id ?? 'a job'} failed: ${message}${why}`);
     });
-    printMessage(printable(`working on queue ${queue}, ${concurrency} summaries at a time`));
+    printMessage(`working on queue ${queue}, ${concurrency} summaries at a time`);
     await waitForTermination();
     printMessage('finishing running jobs');
     // Abort jobs that are still running after the grace period; another worker takes them over.
