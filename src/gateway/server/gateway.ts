@@ -105,7 +105,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
   return {
     url: urlOf(server, options),
     close: (graceMs = CLOSING_MS) => {
-      ledger.end();
+      ledger.emit('end');
       closing ??= shutDown(server, sockets, graceMs).finally(async () => {
         forwarder.close();
         await engine.close();
