@@ -7,7 +7,7 @@ import { assertFilePath, openAppendFile, prepareParentDirectory } from './append
 import { CallIndex } from './call-index.js';
 import { acquireFileLock } from './file-lock.js';
 import type { FileLock, LockTiming } from './file-lock.js';
-import { readLogTail, RecordFile } from './record-file.js';
+import { RecordFile } from './record-file.js';
 import type { RemovalDraft } from './removal-record.js';
 import { RemovalReading } from './removal-reader.js';
 import type { RecordPlace, RemovalSource } from './removal-reader.js';
@@ -237,8 +237,7 @@ async function openLog(
     const resolved = await prepareParentDirectory(path);
     lock = await acquireFileLock(resolved, lockTiming);
     file = await openFile(resolved);
-    const tail = await readLogTail(resolved, file);
-    const records = new RecordFile(file, tail, now);
+    const records = new RecordFile(file, (await file.stat()).size, now);
     return { path: resolved, file, records, lock, index: new PartialIndex() };
   } catch (error) {
     // Errors of the cleanup must not hide the first one.
