@@ -57,10 +57,6 @@ export class RecordFile {
     this.#endOffset = endOffset;
     this.#isAtLineStart = true;
   }
-
-  close(): Promise<void> {
-    return this.#file.close();
-  }
 }
 
 /** Writes everything. A short write comes without an error, so the rest is written again, which fails with the reason. */

@@ -408,7 +408,7 @@ describe('RemovalLog', () => {
       const writer = await openWriter(path);
       const controller = new AbortController();
       const first = writer.append([draft('a')]);
-      const aborted = writer.append([draft('b')], { signal: controller.signal });
+      const aborted = writer.append([draft('b')], controller.signal);
       const last = writer.append([draft('c')]);
       const reason = new Error('no more');
       controller.abort(reason);
@@ -421,8 +421,8 @@ describe('RemovalLog', () => {
       const path = temporaryPath();
       const writer = await openWriter(path);
       const signal = AbortSignal.abort(new Error('before'));
-      await expect(writer.append([draft('a')], { signal })).rejects.toThrow('before');
-      await expect(writer.append([], { signal })).rejects.toThrow('before');
+      await expect(writer.append([draft('a')], signal)).rejects.toThrow('before');
+      await expect(writer.append([], signal)).rejects.toThrow('before');
       expect((await recover(path)).texts).toEqual([]);
     });
 
@@ -436,7 +436,7 @@ describe('RemovalLog', () => {
       });
       const path = temporaryPath();
       const writer = await openWriter(path, { openFile });
-      await writer.append([draft('a')], { signal: controller.signal });
+      await writer.append([draft('a')], controller.signal);
       expect((await recover(path)).texts).toEqual(['a']);
     });
   });
