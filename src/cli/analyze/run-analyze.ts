@@ -4,8 +4,8 @@ import { availableParallelism } from 'node:os';
 import { runExplain } from './run-explain.js';
 import { largestFirst } from '../measure/aggregate.js';
 import { playFiles, setupOf, withSessions } from '../replay/play-file.js';
-import type { PlayedFiles, Playing } from '../replay/play-file.js';
-import type { ReplayOptions, ReplaySetup } from '../replay/replay-session.js';
+import type { PlayedFiles } from '../replay/play-file.js';
+import type { ReplayOptions } from '../replay/replay-session.js';
 import { exitCodeOfFolder } from '../replay/run-replay.js';
 import type { SessionFiles } from '../replay/session-files.js';
 import { contentLabel } from '../terminal/content-label.js';
@@ -31,10 +31,10 @@ export async function runAnalyze(path: string, given: AnalyzeArguments): Promise
   const isJson = given.json === true;
   // One setup for analyses and explanations, so that both play a session identically.
   const setup = setupOf({ ...given, offload: 'auto', strategy: 'high-density' });
-  return await withSessions(path, isJson, async (playing) => {
-    if (explain !== undefined) return runExplain(path, explain, given, setup, playing);
-    const report = await analyze(path, setup, playing);
-    playing.progress.close();
+  return await withSessions(path, setup, isJson, async (found, options) => {
+    if (explain !== undefined) return runExplain(path, explain, given, found, options);
+    const report = await analyze(path, found, options);
+    options.progress?.close();
     const layout = terminalLayout();
     if (isJson) process.stdout.write(jsonText(report, contentLabel(given.redact)));
     else if (given.suggest !== true) printText(renderAnalysis(report, layout));
@@ -50,11 +50,11 @@ export async function runAnalyze(path: string, given: AnalyzeArguments): Promise
 
 async function analyze(
   path: string,
-  setup: ReplaySetup,
-  { signal, progress, ...found }: Playing,
+  found: SessionFiles,
+  options: ReplayOptions,
 ): Promise<AnalysisReport> {
-  const { contextLimit = null, recency = null } = setup;
-  const { sessions, unread } = await analyzeFiles(found, { ...setup, signal, progress });
+  const { contextLimit = null, recency = null } = options;
+  const { sessions, unread } = await analyzeFiles(found, options);
   return {
     reportVersion: 1,
     path,

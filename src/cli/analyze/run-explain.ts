@@ -3,9 +3,9 @@
 import { explainDensity } from '../../density.js';
 import type { AnalyzeArguments } from './analyze-command.js';
 import { replaySession } from '../replay/replay-session.js';
-import type { Playing } from '../replay/play-file.js';
-import type { ReplaySetup } from '../replay/replay-session.js';
+import type { ReplayOptions } from '../replay/replay-session.js';
 import { readSession } from '../replay/session-files.js';
+import type { SessionFiles } from '../replay/session-files.js';
 import { UsageError } from '../terminal/options.js';
 import { printText } from '../terminal/print.js';
 import { EXIT } from '../terminal/exit-codes.js';
@@ -28,11 +28,10 @@ export async function runExplain(
   path: string,
   index: number,
   given: Pick<AnalyzeArguments, 'json' | 'redact'>,
-  setup: ReplaySetup,
-  { isFolder, signal, progress }: Playing,
+  { isFolder }: SessionFiles,
+  options: ReplayOptions,
 ): Promise<number> {
   if (isFolder) throw new UsageError('--explain needs a single session, not a folder.');
-  const options = { ...setup, signal, progress };
   const transcript = await readSession(path, options);
   const { length } = transcript.entries;
   if (index >= length) {
@@ -40,7 +39,7 @@ export async function runExplain(
     throw new UsageError(`--explain ${index}: the session has ${entries}, counted from 0.`);
   }
   const recording = await replaySession(path, transcript, options);
-  progress.close();
+  options.progress?.close();
   const explained = explainEntry(recording, index);
   if (explained === null) {
     const { playedEntries } = recording.report;

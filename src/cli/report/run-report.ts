@@ -37,8 +37,7 @@ export async function runReport(path: string, given: ReportArguments): Promise<n
   await whileWriting(given.output, () => assertWritable(given.output));
   const assets = await readPageAssets();
   const label = contentLabel(given.redact);
-  return await withSessions(path, false, async ({ signal, progress, ...found }) => {
-    const options = { ...setup, signal, progress };
+  return await withSessions(path, setup, false, async (found, options) => {
     if (!found.isFolder) {
       const transcript = await readSession(path, options);
       const recording = await replaySession(path, transcript, { ...options, explains: true });
@@ -47,14 +46,14 @@ export async function runReport(path: string, given: ReportArguments): Promise<n
         replaySession(path, transcript, { ...compared, session: { edits } }),
       );
       const page = createReportPage(recording, label, policies, given);
-      progress.close();
+      options.progress?.close();
       await whileWriting(given.output, () => writePage(given, renderPage(page, assets)));
       return exitCodeOfReplay(recording.report, true);
     }
     const { sessions, unread } = await playFiles(found, { ...options, explains: true }, (played) =>
       folderSession(played, label, path),
     );
-    progress.close();
+    options.progress?.close();
     const code = exitCodeOfFolder(sessions);
     if (sessions.length === 0) return code;
     const title = given.title ?? label.ofPath(path);
