@@ -8,6 +8,7 @@ import { CATEGORIES, CATEGORY_NAMES } from '../measure/composition.js';
 import type { ReplayReport } from '../replay/replay-report.js';
 import { formatChange, formatNumberOf } from '../terminal/text-layout.js';
 import type { ChartData, ChartMark } from './chart-data.js';
+import type { ReportArguments } from './report-command.js';
 import type { ContentLabel } from '../terminal/content-label.js';
 import { reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
@@ -39,16 +40,11 @@ export function createReportPage(
   recording: Recording,
   label: ContentLabel,
   policies: readonly PolicyReport[],
-  {
-    title = label.ofPath(recording.report.file),
-    contextLimit = null,
-  }: {
-    readonly title?: string | undefined;
-    readonly contextLimit?: number | null | undefined;
-  } = {},
+  given: Pick<ReportArguments, 'title' | 'contextLimit'>,
 ): ReportPage {
   const rows = shownRows(recording, label);
   const chart = chartOf(recording, rows);
+  const { title = label.ofPath(recording.report.file), contextLimit = null } = given;
   return { title, contextLimit, recording, label, rows, chart, policies };
 }
 

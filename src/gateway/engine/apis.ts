@@ -84,11 +84,8 @@ export function apiOfPath(path: string): Api | undefined {
   );
 }
 
-/** @throws RangeError for an unknown name. */
 export function apiNamed(name: ApiName): Api {
-  const api = APIS.find((candidate) => candidate.name === name);
-  if (api === undefined) throw new RangeError(`Expected the name of an API, got '${name}'.`);
-  return api;
+  return APIS.find((candidate) => candidate.name === name) as Api;
 }
 
 /** Returns why a request must not be compacted, judged by its other fields and its last message; `undefined` if it may be. */
