@@ -210,12 +210,9 @@ async function shutDown(
   const sweep = setInterval(() => {
     server.closeIdleConnections();
   }, SWEEP_MS);
-  await new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
   clearTimeout(late);
   clearInterval(sweep);
 }
