@@ -1,4 +1,4 @@
-// Writes records to a file so that a failure at any point affects only the records being written. Keeps track of line starts.
+// Writes records to a file so that a failure at any point affects only the records being written.
 
 import type { FileHandle } from 'node:fs/promises';
 import { encodeRemoval } from './removal-record.js';
@@ -7,13 +7,13 @@ import type { RemovalDraft } from './removal-record.js';
 /** Text is encoded and written in pieces of about this many UTF-16 units, to keep event loop turns short. */
 const PIECE_LENGTH = 1024 * 1024;
 
+const LINE_BREAK = 0x0a;
+
 /** The records of one open file. Calls of `write` must not overlap. */
 export class RecordFile {
   readonly #file: FileHandle;
   readonly #now: () => number;
   #endOffset: number;
-  /** Whether the file is known to end in a line break at `endOffset`. */
-  #isAtLineStart = false;
 
   /**
    * @param endOffset the size of the file
@@ -39,11 +39,8 @@ export class RecordFile {
   async write(drafts: readonly RemovalDraft[]): Promise<void> {
     const { size: sizeBytes, nlink } = await this.#file.stat();
     if (nlink === 0) throw new Error('the file was deleted while it was open; open the path again');
-    const startsLine = sizeBytes === 0 || (this.#isAtLineStart && sizeBytes === this.#endOffset);
-    let text = startsLine ? '' : '\n';
+    let text = (await isLineStart(this.#file, sizeBytes)) ? '' : '\n';
     let endOffset = sizeBytes + text.length;
-    // Not known until the records are on disk, so assume the worst.
-    this.#isAtLineStart = false;
     for (const draft of drafts) {
       const encoded = encodeRemoval(draft, endOffset, this.#now());
       text += encoded.line;
@@ -55,8 +52,14 @@ export class RecordFile {
     await writeAll(this.#file, text);
     await this.#file.datasync();
     this.#endOffset = endOffset;
-    this.#isAtLineStart = true;
   }
+}
+
+/** Whether a line begins at the end of a file: a record that was torn there has no line break. */
+async function isLineStart(file: FileHandle, sizeBytes: number): Promise<boolean> {
+  const last = Buffer.of(LINE_BREAK);
+  if (sizeBytes > 0) await file.read(last, { position: sizeBytes - 1 });
+  return last[0] === LINE_BREAK;
 }
 
 /** Writes everything. A short write comes without an error, so the rest is written again, which fails with the reason. */

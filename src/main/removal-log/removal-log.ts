@@ -19,7 +19,11 @@ import { notInRemovalLog, readFailed, writeFailed, writerClosed } from './remova
 export interface RemovalLogOptions {
   /** The clock, in milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
-  /** Opens the file. @default a regular file, created with mode 0600 */
+  /**
+   * Opens the file. @default a regular file, created with mode 0600
+   *
+   * @internal because the package's declarations must not need Node's
+   */
   readonly openFile?: (path: string) => Promise<FileHandle>;
   /** Timing of the file's lock. @default a heartbeat every 2 seconds, a lease of 6 seconds */
   readonly lockTiming?: LockTiming;
