@@ -9,8 +9,8 @@ export interface CommandEntry {
   readonly summary: string;
   /** Arguments in the list of commands, such as `<file>`. Must match the usage that the loaded command states. */
   readonly arguments: string;
-  /** Loads the command's factory. A run that completes passes its exit code to `onExit`. */
-  readonly load: () => Promise<(onExit: (code: number) => void) => Command>;
+  /** Loads the command's factory. A run that completes sets `process.exitCode`. */
+  readonly load: () => Promise<() => Command>;
 }
 
 /** All commands, in the order of the help text. */

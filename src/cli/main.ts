@@ -4,14 +4,13 @@
 // Must not load the public API: help would be slow.
 
 import { readFileSync } from 'node:fs';
-import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { COMMANDS, namedCommand } from './commands.js';
 import type { CommandEntry } from './commands.js';
-import { EXIT, EXIT_CODES_HELP } from './terminal/exit-codes.js';
-import { printText, printMessage, printMessageLines } from './terminal/print.js';
+import { EXIT, EXIT_CODES_HELP, exitCodeOf } from './terminal/exit-codes.js';
+import { UsageError } from './terminal/options.js';
+import { printError, printText, printMessage, printMessageLines } from './terminal/print.js';
 import { outputWidth } from './terminal/terminal-layout.js';
-import { printable } from './terminal/terminal-text.js';
 
 function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
@@ -22,13 +21,6 @@ function packageVersion(): string {
 function createPlaceholder(entry: CommandEntry): Command {
   const command = new Command(entry.name);
   return entry.arguments === '' ? command : command.arguments(entry.arguments);
-}
-
-async function createCommand(entry: CommandEntry): Promise<Command> {
-  const create = await entry.load();
-  return create((code) => {
-    process.exitCode = code;
-  });
 }
 
 async function createProgram(args: readonly string[]): Promise<Command> {
@@ -42,8 +34,8 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   // Options after the child command of `run` belong to that command. With other commands, `--debug` may stand anywhere.
   if (named === 'run') program.enablePositionalOptions();
   for (const entry of COMMANDS) {
-    const command = entry.name === named ? await createCommand(entry) : createPlaceholder(entry);
-    program.addCommand(command.summary(entry.summary));
+    const create = entry.name === named ? await entry.load() : () => createPlaceholder(entry);
+    program.addCommand(create().summary(entry.summary));
   }
   for (const command of [program, ...program.commands]) {
     command
@@ -73,32 +65,32 @@ async function main(): Promise<void> {
   const args = process.argv.slice(2);
   const program = await createProgram(args);
   try {
-    await program.parseAsync(dropHelpBeforeUnknownCommand(args), { from: 'user' });
+    const parsed = program.parseAsync(dropHelpBeforeUnknownCommand(args), { from: 'user' });
+    await parsed.catch((error: unknown) => {
+      if (error instanceof UsageError) program.error(`error: ${error.message}`);
+      throw error;
+    });
   } catch (error) {
     if (error instanceof CommanderError) {
       // --help and --version end here too, with exit code 0.
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
       return;
     }
-    const { describeError, exitCodeOf } = await import('./terminal/print-error.js');
-    const { debug } = program.opts<{ readonly debug?: boolean }>();
-    printMessageLines(describeError(error, debug === true));
+    printError(error, program.opts<{ readonly debug?: boolean }>().debug === true);
     process.exitCode = exitCodeOf(error);
   }
 }
 
 /** Prints errors that the command's promise does not catch, such as those of event handlers, on one line too. */
 function exitOnUncaught(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
-  if (process.argv.includes('--debug')) printMessageLines(inspect(error));
-  else printMessage(printable(message));
+  printError(error, process.argv.includes('--debug'));
   process.exit(EXIT.failed);
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader closed the pipe, as `| head` does. This is not a failure.
   if (error.code === 'EPIPE') return;
-  printMessage(`Cannot write the output: ${printable(error.message)}`);
+  printMessage(`Cannot write the output: ${error.message}`);
   process.exit(EXIT.failed);
 });
 // If stderr fails, errors can be reported nowhere.

@@ -35,7 +35,7 @@ const list = (): object => ({
   jsonrpc: '2.0',
   id: 8,
   method: 'tools/call',
-  params: { name: 'list_removed', arguments: { limit: 2, cursor: '1.0.0' } },
+  params: { name: 'list_removed', arguments: { limit: 2, cursor: '1' } },
 });
 
 /** Lines that are not JSON, or far too much of it. */

@@ -10,7 +10,7 @@ describe('COMMANDS', () => {
     'lists %s by the name and the arguments that the command has',
     async (_, entry) => {
       const create = await entry.load();
-      const command = create(() => {});
+      const command = create();
       expect(command.name()).toBe(entry.name);
       expect(command.usage()).toBe(['[options]', entry.arguments].join(' ').trim());
       expect(command.description()).not.toBe('');
@@ -22,7 +22,7 @@ describe('COMMANDS', () => {
     async (name, entry) => {
       const create = await entry.load();
       let help = '';
-      const command = create(() => {}).configureOutput({ writeOut: (text) => (help += text) });
+      const command = create().configureOutput({ writeOut: (text) => (help += text) });
       command.outputHelp();
       const plays = ['replay', 'report', 'analyze'].includes(name);
       expect([help.includes('the transcript cannot be read'), help.includes('xit code')]).toEqual([

@@ -112,7 +112,7 @@ describe('ctxfold analyze', () => {
     expect(stdout).not.toContain('– saved');
     const { stdout: code } = await run('analyze', ONE, '--suggest', '--workspace', '/w');
     expect(code).toMatch(/^\/\/ No figures: there are no model calls in \S*one\.jsonl\.\n/);
-    expect(code).toContain('\n  workspaceRoot: "/w",\n');
+    expect(code).toContain("\n  workspaceRoot: '/w'\n");
   });
 
   test.each([

@@ -1,7 +1,13 @@
 // Sums up the analyses of several sessions.
 
 import { STAY_REASONS } from './analysis-report.js';
-import type { AnalysisFigures, SessionAnalysis, ToolFigures } from './analysis-report.js';
+import type {
+  AnalysisFigures,
+  CategoryFigures,
+  SessionAnalysis,
+  StayFigures,
+  ToolFigures,
+} from './analysis-report.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
 import { groupBy, largestFirst, sumsOf } from '../measure/aggregate.js';
@@ -17,12 +23,7 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
     tokens: sumPairs(sessions.map(({ tokens }) => tokens)),
     money: sumInput(sessions.map(({ money }) => money)),
     input: sumPairs(sessions.map(({ input }) => input)),
-    categories: CATEGORIES.map((category) => {
-      const those = sessions
-        .flatMap(({ categories }) => categories)
-        .filter((figures) => figures.category === category);
-      return { category, ...sumsOf(those, ['blocks', 'tokens', 'reclaimedTokens']) };
-    }),
+    categories: sumCategories(sessions.flatMap(({ categories }) => categories)),
     tools: sumTools(sessions.flatMap(({ tools }) => tools)),
     rules: RECLAIM_RULES.flatMap((rule) => {
       const those = sessions.flatMap(({ rules }) => rules).filter((report) => report.rule === rule);
@@ -34,13 +35,26 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
       const sums = sumsOf(those, ['items', 'tokens']);
       return [{ rule, ...sums, examples: examples.slice(0, EXAMPLES_PER_RULE) }];
     }),
-    stays: STAY_REASONS.flatMap((reason) => {
-      const those = sessions
-        .flatMap(({ stays }) => stays)
-        .filter((figures) => figures.reason === reason);
-      return those.length === 0 ? [] : [{ reason, ...sumsOf(those, ['items', 'tokens']) }];
-    }),
+    stays: sumStays(sessions.flatMap(({ stays }) => stays)),
   };
+}
+
+/** Sums up figures by category. */
+export function sumCategories(figures: readonly CategoryFigures[]): readonly CategoryFigures[] {
+  const byCategory = groupBy(figures, ({ category }) => category);
+  return CATEGORIES.map((category) => {
+    const those = byCategory.get(category) ?? [];
+    return { category, ...sumsOf(those, ['blocks', 'tokens', 'reclaimedTokens']) };
+  });
+}
+
+/** Sums up figures by reason, without reasons that keep nothing. */
+export function sumStays(figures: readonly StayFigures[]): readonly StayFigures[] {
+  const byReason = groupBy(figures, ({ reason }) => reason);
+  return STAY_REASONS.flatMap((reason) => {
+    const those = byReason.get(reason);
+    return those === undefined ? [] : [{ reason, ...sumsOf(those, ['items', 'tokens']) }];
+  });
 }
 
 const TOOL_FIGURES = [

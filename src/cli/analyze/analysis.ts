@@ -1,16 +1,15 @@
 // Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure functions.
 
 import type { ContentBlock, IContent } from '../../index.js';
-import { CATEGORIES, compositionOf, sharesOf, toolDifferences } from '../measure/composition.js';
-import type { Composition } from '../measure/composition.js';
+import { sharesIn, sharesOf, toolDifferences } from '../measure/composition.js';
+import type { BlockShare } from '../measure/composition.js';
 import { NO_SUBJECT, shortExcerpt } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
 import { callOf } from '../measure/entry-difference.js';
-import { addTo, groupBy, largestFirst } from '../measure/aggregate.js';
+import { groupBy, largestFirst } from '../measure/aggregate.js';
 import { excerptOf, largestRows, reclaimedBy, textOf } from '../replay/edit-row.js';
 import type { Recording } from '../replay/recording.js';
 import { stopMessage } from '../replay/replay-report.js';
-import { STAY_REASONS } from './analysis-report.js';
 import type {
   CategoryFigures,
   ResultFigures,
@@ -21,7 +20,7 @@ import type {
   StayReason,
   ToolFigures,
 } from './analysis-report.js';
-import { EXAMPLES_PER_RULE } from './analysis-totals.js';
+import { EXAMPLES_PER_RULE, sumCategories, sumStays } from './analysis-totals.js';
 import { explainStays } from './analysis-retention.js';
 
 const LARGEST_STAYING = 5;
@@ -46,8 +45,8 @@ export function analyzeRecording(recording: Recording): SessionAnalysis {
       reasons: reasonsOf(entry, at),
     }));
   });
-  const before = compositionOf(added, tokensOf);
-  const after = compositionOf(
+  const before = sharesIn(added, tokensOf);
+  const after = sharesIn(
     left.map(({ entry }) => entry),
     tokensOf,
   );
@@ -62,30 +61,27 @@ export function analyzeRecording(recording: Recording): SessionAnalysis {
     money: report.money,
     contextLimit: report.settings.contextLimit,
     stop: stopMessage(report),
-    categories: categoryFigures(before, after),
+    categories: sumCategories([...before.map(figuresOf), ...after.map(leftOf)]),
     tools: toolFigures(before, after, largestResults(recording)),
     rules: ruleReports(recording),
-    stays: stayFigures(left, tokensOf),
+    stays: sumStays(left.flatMap((entry) => stayFigures(entry, tokensOf))),
     largestStaying: largestStaying(left, recording),
     warnings: report.warnings,
   };
 }
 
-function categoryFigures(before: Composition, after: Composition): readonly CategoryFigures[] {
-  return CATEGORIES.map((category) => {
-    const tokens = before.byCategory.get(category) ?? 0;
-    return {
-      category,
-      blocks: before.blocksByCategory.get(category) ?? 0,
-      tokens,
-      reclaimedTokens: tokens - (after.byCategory.get(category) ?? 0),
-    };
-  });
+function figuresOf({ block, category, tokens }: BlockShare): CategoryFigures {
+  return { category, blocks: block === null ? 0 : 1, tokens, reclaimedTokens: tokens };
+}
+
+/** Returns what a block that is left takes from the figures of its category. */
+function leftOf({ category, tokens }: BlockShare): CategoryFigures {
+  return { category, blocks: 0, tokens: 0, reclaimedTokens: -tokens };
 }
 
 function toolFigures(
-  before: Composition,
-  after: Composition,
+  before: readonly BlockShare[],
+  after: readonly BlockShare[],
   largest: ReadonlyMap<string, ResultFigures>,
 ): readonly ToolFigures[] {
   const tools = toolDifferences(before, after).map((tool) => ({
@@ -117,22 +113,14 @@ function ruleReports({ report, rows }: Recording): readonly RuleReport[] {
 }
 
 function stayFigures(
-  left: readonly LeftEntry[],
+  { entry, reasons }: LeftEntry,
   tokensOf: Recording['tokensOf'],
 ): readonly StayFigures[] {
-  const items = new Map<StayReason, number>();
-  const tokens = new Map<StayReason, number>();
-  for (const { entry, reasons } of left) {
-    for (const [at, { block, tokens: part }] of sharesOf(entry, tokensOf(entry)).entries()) {
-      const reason = reasons[at] ?? 'other';
-      addTo(tokens, reason, part);
-      addTo(items, reason, block === null || block.type === 'tool_response' ? 0 : 1);
-    }
-  }
-  return STAY_REASONS.flatMap((reason) => {
-    const kept = tokens.get(reason);
-    return kept === undefined ? [] : [{ reason, items: items.get(reason) ?? 0, tokens: kept }];
-  });
+  return sharesOf(entry, tokensOf(entry)).map(({ block, tokens }, at) => ({
+    reason: reasons[at] ?? 'other',
+    items: block === null || block.type === 'tool_response' ? 0 : 1,
+    tokens,
+  }));
 }
 
 function largestStaying(

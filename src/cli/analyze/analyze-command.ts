@@ -3,7 +3,7 @@
 
 import { Command, Option } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { failOf, wholeNumber } from '../terminal/options.js';
+import { wholeNumber } from '../terminal/options.js';
 import { addJsonOptions, addSessionOptions, SESSION_HELP } from '../replay/replay-command.js';
 import type { ReplayArguments } from '../replay/replay-command.js';
 
@@ -29,8 +29,8 @@ For a folder, all files below it are tried; files that are not sessions are list
 
 ${EXIT_CODES_HELP}`;
 
-/** Creates the command. A run that completes passes its exit code to `onExit`. */
-export function createAnalyzeCommand(onExit: (code: number) => void): Command {
+/** Creates the command. */
+export function createAnalyzeCommand(): Command {
   const command = new Command('analyze')
     .description(
       'Plays recorded agent sessions as replay does, and shows what they consist of, by category and ' +
@@ -51,8 +51,8 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
     );
   return addJsonOptions(addSessionOptions(command, 'the available CPU cores, up to 8'))
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (path: string, given: AnalyzeArguments, command: Command) => {
+    .action(async (path: string, given: AnalyzeArguments) => {
       const { runAnalyze } = await import('./run-analyze.js');
-      onExit(await runAnalyze(path, given, failOf(command)));
+      process.exitCode = await runAnalyze(path, given);
     });
 }

@@ -4,16 +4,15 @@ import { availableParallelism } from 'node:os';
 import { runExplain } from './run-explain.js';
 import { largestFirst } from '../measure/aggregate.js';
 import { playFiles, setupOf, withSessions } from '../replay/play-file.js';
-import type { PlayedFiles, Playing } from '../replay/play-file.js';
-import type { ReplayOptions, ReplaySetup } from '../replay/replay-session.js';
+import type { PlayedFiles } from '../replay/play-file.js';
+import type { ReplayOptions } from '../replay/replay-session.js';
 import { exitCodeOfFolder } from '../replay/run-replay.js';
 import type { SessionFiles } from '../replay/session-files.js';
 import { contentLabel } from '../terminal/content-label.js';
-import type { Fail } from '../terminal/options.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { printCode, printMessage, printText } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
-import { jsonText, printable } from '../terminal/terminal-text.js';
+import { jsonText } from '../terminal/terminal-text.js';
 import type { AnalyzeArguments } from './analyze-command.js';
 import { analyzeRecording } from './analysis.js';
 import type { AnalysisReport, SessionAnalysis } from './analysis-report.js';
@@ -24,23 +23,18 @@ import { renderSuggestion } from './suggestion.js';
 /**
  * Analyzes a file or folder and prints the result, or explains one entry of a file.
  *
- * @param fail ends the command if an option is invalid
  * @returns the exit code
- * @throws InterruptedError on SIGINT; errors of reading a single file and of playing.
+ * @throws UsageError if an option is invalid; InterruptedError on SIGINT; errors of reading a single file and of playing.
  */
-export async function runAnalyze(
-  path: string,
-  given: AnalyzeArguments,
-  fail: Fail,
-): Promise<number> {
+export async function runAnalyze(path: string, given: AnalyzeArguments): Promise<number> {
   const { explain } = given;
   const isJson = given.json === true;
   // One setup for analyses and explanations, so that both play a session identically.
-  const setup = setupOf({ ...given, offload: 'auto', strategy: 'high-density' }, fail);
-  return await withSessions(path, isJson, async (playing) => {
-    if (explain !== undefined) return runExplain(path, explain, given, setup, playing);
-    const report = await analyze(path, setup, playing);
-    playing.progress.close();
+  const setup = setupOf({ ...given, offload: 'auto', strategy: 'high-density' });
+  return await withSessions(path, setup, isJson, async (found, options) => {
+    if (explain !== undefined) return runExplain(path, explain, given, found, options);
+    const report = await analyze(path, found, options);
+    options.progress?.close();
     const layout = terminalLayout();
     if (isJson) process.stdout.write(jsonText(report, contentLabel(given.redact)));
     else if (given.suggest !== true) printText(renderAnalysis(report, layout));
@@ -48,7 +42,7 @@ export async function runAnalyze(
     const stop = report.isFolder ? null : (report.sessions[0]?.stop ?? null);
     if (stop === null) return exitCodeOfFolder(report.sessions);
     // A report on a terminal already shows why the replay stopped.
-    if (isJson || given.suggest === true || !process.stdout.isTTY) printMessage(printable(stop));
+    if (isJson || given.suggest === true || !process.stdout.isTTY) printMessage(stop);
     // `high-density` calls no model, so a session can only have stopped because it did not fit the window.
     return EXIT.windowExceeded;
   });
@@ -56,11 +50,11 @@ export async function runAnalyze(
 
 async function analyze(
   path: string,
-  setup: ReplaySetup,
-  { signal, progress, ...found }: Playing,
+  found: SessionFiles,
+  options: ReplayOptions,
 ): Promise<AnalysisReport> {
-  const { contextLimit = null, recency = null } = setup;
-  const { sessions, unread } = await analyzeFiles(found, { ...setup, signal, progress });
+  const { contextLimit = null, recency = null } = options;
+  const { sessions, unread } = await analyzeFiles(found, options);
   return {
     reportVersion: 1,
     path,

@@ -3,10 +3,11 @@
 import { explainDensity } from '../../density.js';
 import type { AnalyzeArguments } from './analyze-command.js';
 import { replaySession } from '../replay/replay-session.js';
-import type { Playing } from '../replay/play-file.js';
-import type { ReplaySetup } from '../replay/replay-session.js';
+import type { ReplayOptions } from '../replay/replay-session.js';
 import { readSession } from '../replay/session-files.js';
-import { printText, printMessage } from '../terminal/print.js';
+import type { SessionFiles } from '../replay/session-files.js';
+import { UsageError } from '../terminal/options.js';
+import { printText } from '../terminal/print.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { renderExplanation } from './render-explanation.js';
 import type { ExplanationReport } from './render-explanation.js';
@@ -14,36 +15,35 @@ import { placedIn } from '../replay/attributed-steps.js';
 import type { Recording } from '../replay/recording.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
-import { jsonText, printable } from '../terminal/terminal-text.js';
+import { jsonText } from '../terminal/terminal-text.js';
 import { formatNumberOf } from '../terminal/text-layout.js';
 
 /**
  * Explains one entry of a session and prints it.
  *
  * @returns the exit code
- * @throws the signal's reason; errors of reading.
+ * @throws UsageError if there is no such entry; the signal's reason; errors of reading.
  */
 export async function runExplain(
   path: string,
   index: number,
   given: Pick<AnalyzeArguments, 'json' | 'redact'>,
-  setup: ReplaySetup,
-  { isFolder, signal, progress }: Playing,
+  { isFolder }: SessionFiles,
+  options: ReplayOptions,
 ): Promise<number> {
-  if (isFolder) return usageError('--explain needs a single session, not a folder.');
-  const options = { ...setup, signal, progress };
+  if (isFolder) throw new UsageError('--explain needs a single session, not a folder.');
   const transcript = await readSession(path, options);
   const { length } = transcript.entries;
   if (index >= length) {
     const entries = formatNumberOf(length, 'entry', 'entries');
-    return usageError(`--explain ${index}: the session has ${entries}, counted from 0.`);
+    throw new UsageError(`--explain ${index}: the session has ${entries}, counted from 0.`);
   }
   const recording = await replaySession(path, transcript, options);
-  progress.close();
+  options.progress?.close();
   const explained = explainEntry(recording, index);
   if (explained === null) {
     const { playedEntries } = recording.report;
-    return usageError(
+    throw new UsageError(
       `--explain ${index}: the session could only be played up to entry ${playedEntries}.`,
     );
   }
@@ -52,11 +52,6 @@ export async function runExplain(
   if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
   else printText(renderExplanation(report, terminalLayout()));
   return EXIT.done;
-}
-
-function usageError(message: string): number {
-  printMessage(printable(message));
-  return EXIT.usage;
 }
 
 /**

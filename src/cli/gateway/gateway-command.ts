@@ -3,7 +3,13 @@
 import { Command, Option } from 'commander';
 import type { GatewayOptions } from '../../gateway.js';
 import { SERVICE_EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { collectValues, failOf, isPlainUrl, PLAIN_URL, wholeNumber } from '../terminal/options.js';
+import {
+  collectValues,
+  isPlainUrl,
+  PLAIN_URL,
+  UsageError,
+  wholeNumber,
+} from '../terminal/options.js';
 
 /** Parsed options of both commands. */
 interface GatewayArguments {
@@ -83,7 +89,7 @@ function addGatewayOptions(command: Command, port: number): Command {
 }
 
 /** Creates the command `gateway`, which runs until it is terminated. */
-export function createGatewayCommand(onExit: (code: number) => void): Command {
+export function createGatewayCommand(): Command {
   const command = new Command('gateway').description(
     'Runs a proxy between agents and providers, for Anthropic Messages, OpenAI Responses and Chat ' +
       'Completions, Gemini and Ollama. Forwards requests unchanged, unless --mode compact is given. Its page shows ' +
@@ -92,15 +98,15 @@ export function createGatewayCommand(onExit: (code: number) => void): Command {
   return addGatewayOptions(command, 8787)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addHelpText('after', GATEWAY_EXAMPLES)
-    .action(async (given: GatewayArguments, own: Command) => {
+    .action(async (given: GatewayArguments) => {
       const { runGateway } = await import('./run-gateway.js');
       const token = process.env['CTXFOLD_GATEWAY_TOKEN'];
-      onExit(await runGateway({ ...readGatewayOptions(given, own), token }, failOf(own)));
+      process.exitCode = await runGateway({ ...readGatewayOptions(given), token });
     });
 }
 
 /** Creates the command `run`, which exits with the command that it runs. */
-export function createRunCommand(onExit: (code: number) => void): Command {
+export function createRunCommand(): Command {
   const command = new Command('run').description(
     'Starts a gateway on a free port, runs a command with the variables by which agents find their ' +
       'provider, and exits with it. Forwards signals.',
@@ -109,20 +115,20 @@ export function createRunCommand(onExit: (code: number) => void): Command {
     .argument('<command...>', 'the agent and its arguments')
     .passThroughOptions()
     .addHelpText('after', RUN_EXAMPLES)
-    .action(async (words: readonly string[], given: GatewayArguments, own: Command) => {
+    .action(async (words: readonly string[], given: GatewayArguments) => {
       const { runBehindGateway } = await import('./run-gateway.js');
-      onExit(await runBehindGateway(words, readGatewayOptions(given, own), failOf(own)));
+      process.exitCode = await runBehindGateway(words, readGatewayOptions(given));
     });
 }
 
-/** Maps parsed arguments to gateway options; an invalid `--upstream` ends the command. */
-function readGatewayOptions(given: GatewayArguments, command: Command): GatewayOptions {
+/** Maps parsed arguments to gateway options. @throws UsageError for an invalid `--upstream` */
+function readGatewayOptions(given: GatewayArguments): GatewayOptions {
   const { upstream = [], workspace, removalLog, ...options } = given;
   const upstreams = upstream.map((text) => {
     const [, name, url] = /^([^=]+)=(.+)$/.exec(text) ?? [];
     if (name === undefined || url === undefined || !isPlainUrl(url))
-      command.error(
-        `error: --upstream: expected a name and ${PLAIN_URL}, such as openai=https://host/v1.`,
+      throw new UsageError(
+        `--upstream: expected a name and ${PLAIN_URL}, such as openai=https://host/v1.`,
       );
     return [name, url] as const;
   });

@@ -7,8 +7,7 @@ import { startGateway } from '../../gateway.js';
 import type { Gateway, GatewayOptions } from '../../gateway.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { waitForTermination } from '../terminal/interruptible.js';
-import { isPlainUrl, orFail, PLAIN_URL } from '../terminal/options.js';
-import type { Fail } from '../terminal/options.js';
+import { isPlainUrl, PLAIN_URL, withOptions } from '../terminal/options.js';
 import { printMessage } from '../terminal/print.js';
 import { gatewayPage } from './gateway-page.js';
 
@@ -52,13 +51,9 @@ const NOTICE_MS = 1_000;
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
-/**
- * Serves until the process is terminated; resolves to the exit code.
- *
- * @param fail ends the command if an option is invalid
- */
-export async function runGateway(options: GatewayOptions, fail: Fail): Promise<number> {
-  const gateway = await orFail(fail, () => start({ ...options, logger: PRINTING_LOGGER }));
+/** Serves until the process is terminated; resolves to the exit code. @throws UsageError if an option is invalid */
+export async function runGateway(options: GatewayOptions): Promise<number> {
+  const gateway = await withOptions(() => start({ ...options, logger: PRINTING_LOGGER }));
   // Hide the token: the output of a service usually ends up in logs.
   const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
   printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
@@ -76,14 +71,13 @@ export async function runGateway(options: GatewayOptions, fail: Fail): Promise<n
 /**
  * Runs a command; resolves to its exit code, or 128 plus the number of the signal that ended it.
  *
- * @param fail ends the own command if an option, or a variable with a URL, is invalid
+ * @throws UsageError if an option, or a variable with a URL, is invalid
  */
 export async function runBehindGateway(
   [command = '', ...args]: readonly string[],
   options: GatewayOptions,
-  fail: Fail,
 ): Promise<number> {
-  const { gateway, upstreams } = await orFail(fail, async () => {
+  const { gateway, upstreams } = await withOptions(async () => {
     const named = upstreamsOf(process.env, options.upstreams);
     return { gateway: await start({ ...options, upstreams: named }), upstreams: named };
   });

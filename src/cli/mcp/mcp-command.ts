@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { SessionScope } from '../../removal-log.js';
 import { SERVICE_EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { collectValues } from '../terminal/options.js';
+import { collectValues, UsageError } from '../terminal/options.js';
 
 const EXAMPLES_HELP = `
 Examples:
@@ -21,11 +21,11 @@ If the removal logs hold several sessions, choose the one to serve: each line of
 ${SERVICE_EXIT_CODES_HELP}`;
 
 const SEVERAL_SESSIONS =
-  'error: the removal logs hold several sessions: choose one with --session <id>, ' +
+  'the removal logs hold several sessions: choose one with --session <id>, ' +
   'or serve all with --all-sessions.';
 
 const SERVER_MISSING =
-  'error: the server needs a package that is not installed; run `npm install @modelcontextprotocol/server`.';
+  'the server needs a package that is not installed; run `npm install @modelcontextprotocol/server`.';
 
 /** Whether the MCP server package is missing. It is an optional peer dependency that only this command needs. */
 function isServerMissing(error: unknown): boolean {
@@ -57,24 +57,24 @@ export function createMcpCommand(): Command {
       new Option('--all-sessions', 'serve the results of all sessions').conflicts('session'),
     )
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async ({ removalLog: paths, session, allSessions }: McpArguments, command: Command) => {
-      if (session === '') command.error('error: --session: expected a session id.');
+    .action(async ({ removalLog: paths, session, allSessions }: McpArguments) => {
+      if (session === '') throw new UsageError('--session: expected a session id.');
       for (const path of paths) {
         if (path === '-')
-          command.error('error: --removal-log: standard input is used by the protocol.');
+          throw new UsageError('--removal-log: standard input is used by the protocol.');
         const there = statSync(path, { throwIfNoEntry: false });
         if (there?.isFile() === false && !there.isDirectory())
-          command.error(`error: --removal-log: ${path} is neither a file nor a folder.`);
+          throw new UsageError(`--removal-log: ${path} is neither a file nor a folder.`);
       }
       const scope: SessionScope | undefined =
         session === undefined
           ? allSessions && { acrossSessions: allSessions }
           : { sessionId: session };
       const { chooseRecall } = await import('./recall-choice.js');
-      if ((await chooseRecall({ paths, scope })) === 'several') command.error(SEVERAL_SESSIONS);
+      if ((await chooseRecall({ paths, scope })) === 'several')
+        throw new UsageError(SEVERAL_SESSIONS);
       const server = await import('./run-mcp.js').catch((error: unknown) => {
-        if (isServerMissing(error)) command.error(SERVER_MISSING);
-        throw error;
+        throw isServerMissing(error) ? new UsageError(SERVER_MISSING) : error;
       });
       server.runMcp({ paths, scope });
     });

@@ -14,9 +14,6 @@ export interface RemovedPage {
   readonly nextCursor?: string;
 }
 
-/** Sort key of a result; the list is in descending order. */
-type Place = readonly [removedAt: number, file: number, index: number];
-
 /**
  * Reads a page; `several` when the logs hold several sessions and no scope was given.
  *
@@ -28,32 +25,18 @@ export async function readRemovedPage(
   limit: number,
   cursor?: string,
 ): Promise<RemovedPage | 'several'> {
-  const start = cursor === undefined ? undefined : readCursor(cursor);
+  const isCursor = cursor === undefined || /^\d{1,9}$/.test(cursor);
+  if (!isCursor) throw new RangeError('Expected a cursor that a page before has named.');
   const choice = await chooseRecall(source);
   if (choice === 'several') return choice;
   const lists = await Promise.all(choice.paths.map((path) => listRemoved(path, choice.scope)));
-  const placed = lists.flatMap((results, file) =>
-    results.map((result, index) => ({ place: [result.removedAt, file, index] as const, result })),
-  );
-  placed.sort((a, b) => comparePlaces(b.place, a.place));
-  const left =
-    start === undefined ? placed : placed.filter(({ place }) => comparePlaces(place, start) < 0);
-  const page = left.slice(0, limit);
-  const last = page.at(-1);
+  const oldestFirst = lists.flat().sort((a, b) => a.removedAt - b.removedAt);
+  // A cursor is the number of older results, which stay the same while newer ones are added.
+  const end = Math.min(oldestFirst.length, Number(cursor ?? Infinity));
+  const start = Math.max(0, end - limit);
   return {
-    results: page.map(({ result }) => result),
-    total: placed.length,
-    ...(last !== undefined && left.length > limit && { nextCursor: last.place.join('.') }),
+    results: oldestFirst.slice(start, end).reverse(),
+    total: oldestFirst.length,
+    ...(start > 0 && { nextCursor: String(start) }),
   };
-}
-
-function readCursor(cursor: string): Place {
-  const match = /^(\d{1,16})\.(\d{1,9})\.(\d{1,9})$/.exec(cursor);
-  if (match === null) throw new RangeError('Expected a cursor that a page before has named.');
-  const [removedAt = 0, file = 0, index = 0] = match.slice(1).map(Number);
-  return [removedAt, file, index];
-}
-
-function comparePlaces(a: Place, b: Place): number {
-  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 }

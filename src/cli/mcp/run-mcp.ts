@@ -2,11 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { describeError } from '../terminal/print-error.js';
 import { createRecallServer } from './recall-server.js';
 import type { RecallSource } from './recall-choice.js';
-import { printMessage, printMessageLines } from '../terminal/print.js';
-import { printable } from '../terminal/terminal-text.js';
+import { printError, printMessage } from '../terminal/print.js';
 
 /** Serves until stdin ends. Only the open stdin keeps the process alive, so that it exits then. */
 export function runMcp(source: RecallSource): void {
@@ -15,11 +13,11 @@ export function runMcp(source: RecallSource): void {
   ) as { readonly version: string };
   for (const path of source.paths) {
     // Not an error: a session creates its removal log with its first edit, so the file may appear later.
-    if (!existsSync(path)) printMessage(`${printable(path)} does not exist yet`);
+    if (!existsSync(path)) printMessage(`${path} does not exist yet`);
   }
   serveStdio(() => createRecallServer(source, version), {
     onerror: (error) => {
-      printMessageLines(describeError(error, false));
+      printError(error, false);
     },
   });
 }

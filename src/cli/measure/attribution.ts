@@ -8,24 +8,18 @@ import { blockDifferences, callOf } from './entry-difference.js';
 import type { BlockDifference, HistoryDifference } from './entry-difference.js';
 import { groupBy } from './aggregate.js';
 
-/** The effects of compressions, in the order of reports, with the singular and plural of the removed items. */
-const COMPRESSION_ITEMS = {
-  'summarized-result': ['summarized result', 'summarized results'],
-  'folded-entry': ['entry summarized by the model', 'entries summarized by the model'],
-  'dropped-entry': ['dropped entry', 'dropped entries'],
-} as const;
-
-type CompressionRule = keyof typeof COMPRESSION_ITEMS;
+/** The effects of compressions. */
+type CompressionRule = 'summarized-result' | 'folded-entry' | 'dropped-entry';
 
 /** Why something was removed: a pruning rule, or the effect of a compression. */
 export type ReclaimRule = RuleName | CompressionRule;
 
-/** Singular and plural of the items that a rule removes. */
+/** Singular and plural of the items that a rule removes, in the order of reports. */
 const ITEMS = new Map<ReclaimRule, readonly [one: string, several: string]>([
   ...PRUNING_RULES.map(({ name, item }) => [name, [item, `${item}s`]] as const),
-  ...(Object.keys(COMPRESSION_ITEMS) as CompressionRule[]).map(
-    (rule) => [rule, COMPRESSION_ITEMS[rule]] as const,
-  ),
+  ['summarized-result', ['summarized result', 'summarized results']],
+  ['folded-entry', ['entry summarized by the model', 'entries summarized by the model']],
+  ['dropped-entry', ['dropped entry', 'dropped entries']],
 ]);
 
 /** All rules in the order of reports. */

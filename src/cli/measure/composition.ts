@@ -1,8 +1,8 @@
-// The composition of a history by category and tool. Callers pass the tokens of each entry, which are split over its blocks.
+// The shares of the blocks of a history in its tokens, by category and tool. Callers pass the tokens of each entry.
 
 import { estimateEntryTokens } from '../../index.js';
 import type { ContentBlock, IContent } from '../../index.js';
-import { addTo, sumOf } from './aggregate.js';
+import { groupBy, sumOf } from './aggregate.js';
 import { callOf } from './entry-difference.js';
 
 /** Categories of blocks, in the order of reports. */
@@ -22,13 +22,6 @@ export type Category = keyof typeof CATEGORY_NAMES;
 /** All categories in the order of reports. */
 export const CATEGORIES = Object.keys(CATEGORY_NAMES) as readonly Category[];
 
-/** Figures of one tool. */
-export interface ToolShare {
-  readonly calls: number;
-  readonly resultTokens: number;
-  readonly callTokens: number;
-}
-
 /** One block's share of its entry's tokens. */
 export interface BlockShare {
   /** `null` for the overhead of an entry without blocks. */
@@ -39,66 +32,43 @@ export interface BlockShare {
   readonly tokens: number;
 }
 
-/** What a history consists of. */
-export interface Composition {
-  /** Tokens by category. They sum up to the tokens of the entries. */
-  readonly byCategory: ReadonlyMap<Category, number>;
-  /** Blocks by category. */
-  readonly blocksByCategory: ReadonlyMap<Category, number>;
-  /** Figures by tool name, in order of first occurrence. */
-  readonly byTool: ReadonlyMap<string, ToolShare>;
-}
-
-/** Returns the composition of a history. */
-export function compositionOf(
-  entries: readonly IContent[],
-  tokensOf: (entry: IContent) => number,
-): Composition {
-  const byCategory = new Map<Category, number>();
-  const blocksByCategory = new Map<Category, number>();
-  const byTool = new Map<string, ToolShare>();
-  for (const share of entries.flatMap((entry) => sharesOf(entry, tokensOf(entry)))) {
-    const { block, category, tool, tokens } = share;
-    addTo(byCategory, category, tokens);
-    addTo(blocksByCategory, category, block === null ? 0 : 1);
-    if (tool === null) continue;
-    const { calls, resultTokens, callTokens } = byTool.get(tool) ?? NO_SHARE;
-    byTool.set(
-      tool,
-      category === 'tool-call'
-        ? { calls: calls + 1, resultTokens, callTokens: callTokens + tokens }
-        : { calls, resultTokens: resultTokens + tokens, callTokens },
-    );
-  }
-  return { byCategory, blocksByCategory, byTool };
-}
-
-const NO_SHARE: ToolShare = { calls: 0, resultTokens: 0, callTokens: 0 };
-
-/** What edits removed of one tool. */
-export interface ToolDifference extends ToolShare {
+/** Figures of one tool, and what edits removed of them. */
+export interface ToolDifference {
   readonly tool: string;
+  readonly calls: number;
+  readonly callTokens: number;
+  readonly resultTokens: number;
   /** Tokens of the tool's calls that are gone; at most `callTokens`. */
   readonly reclaimedCallTokens: number;
   /** Tokens of its results that are gone; at most `resultTokens`. */
   readonly reclaimedResultTokens: number;
 }
 
-/** Compares the tools of a history before and after edits. */
+/** Compares the tools of a history before and after edits, in order of first occurrence. */
 export function toolDifferences(
-  before: Composition,
-  after: Composition,
+  before: readonly BlockShare[],
+  after: readonly BlockShare[],
 ): readonly ToolDifference[] {
-  return Array.from(before.byTool, ([tool, share]) => {
-    const left = after.byTool.get(tool);
+  const left = groupBy(after, ({ tool }) => tool);
+  return Array.from(groupBy(before, ({ tool }) => tool)).flatMap(([tool, shares]) => {
+    if (tool === null) return [];
+    const callTokens = tokensIn(shares, 'tool-call');
+    const resultTokens = tokensIn(shares, 'tool-result');
+    const now = left.get(tool) ?? [];
     return {
       tool,
-      ...share,
+      calls: shares.filter(({ category }) => category === 'tool-call').length,
+      callTokens,
+      resultTokens,
       // An edit changes how an entry's tokens are split over its blocks, so a tool's share can appear to grow.
-      reclaimedCallTokens: Math.max(0, share.callTokens - (left?.callTokens ?? 0)),
-      reclaimedResultTokens: Math.max(0, share.resultTokens - (left?.resultTokens ?? 0)),
+      reclaimedCallTokens: Math.max(0, callTokens - tokensIn(now, 'tool-call')),
+      reclaimedResultTokens: Math.max(0, resultTokens - tokensIn(now, 'tool-result')),
     };
   });
+}
+
+function tokensIn(shares: readonly BlockShare[], wanted: Category): number {
+  return sumOf(shares, ({ category, tokens }) => (category === wanted ? tokens : 0));
 }
 
 /**
@@ -144,6 +114,14 @@ export function categoryOf(block: ContentBlock, entry: IContent): Category {
 }
 
 const TEXT_CATEGORIES = { human: 'user-text', ai: 'assistant-text', tool: 'other' } as const;
+
+/** Returns the shares of all blocks of a history. */
+export function sharesIn(
+  entries: readonly IContent[],
+  tokensOf: (entry: IContent) => number,
+): readonly BlockShare[] {
+  return entries.flatMap((entry) => sharesOf(entry, tokensOf(entry)));
+}
 
 /** Returns the share of each block, or one for an entry without blocks. */
 export function sharesOf(entry: IContent, tokens: number): readonly BlockShare[] {

@@ -62,11 +62,11 @@ async function complete(
     abortSignal.throwIfAborted();
     return fail(`cannot connect to ${new URL(url).host} (${reasonOf(error)})`, undefined, error);
   });
-  const body = await response.text().catch((error: unknown) => {
+  const document: unknown = await response.json().catch((error: unknown) => {
     abortSignal.throwIfAborted();
+    if (error instanceof SyntaxError) return undefined;
     return fail('the connection was lost in the middle of the answer', response, error);
   });
-  const document = parseJson(body);
   if (!response.ok) return fail(errorOf(document) ?? 'the server gave no reason', response);
   return (
     answerOf(document) ??
@@ -105,14 +105,6 @@ function errorOf(document: unknown): string | undefined {
   const { error } = fieldsOf(document);
   const message = typeof error === 'string' ? error : fieldsOf(error)['message'];
   return typeof message === 'string' && message !== '' ? message : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function fieldsOf(value: unknown): Fields {

@@ -4,8 +4,7 @@
 import { fromLanguageModel } from '../../index.js';
 import { getCompressionStrategy } from '../../strategies.js';
 import type { CompressionStrategyName } from '../../index.js';
-import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
-import type { Fail } from '../terminal/options.js';
+import { isPlainUrl, PLAIN_URL, UsageError } from '../terminal/options.js';
 import { createChatCompletionsModel } from './chat-completions-model.js';
 import type { SummarizerSettings } from './replay-report.js';
 import { SummarizerMeter } from './summarizer-meter.js';
@@ -36,18 +35,17 @@ export interface PlayedSummarizer {
 const MAX_RETRIES = 2;
 const RETRY_DELAY_MS = 500;
 
-/** Returns the model that the options choose; `undefined` if the strategy needs none. @throws what `fail` throws. */
+/** Returns the model that the options choose; `undefined` if the strategy needs none. @throws UsageError */
 export function readSummarizer(
   given: ModelArguments,
   environment: Readonly<Record<string, string | undefined>>,
-  fail: Fail,
 ): PlayedSummarizer | undefined {
   if (!getCompressionStrategy(given.strategy).requiresLLM) {
     const useless = Object.entries(OPTIONS).flatMap(([key, option]) =>
       key in given ? option : [],
     );
     if (useless.length === 0) return undefined;
-    return fail(
+    throw new UsageError(
       `--strategy ${given.strategy} uses no model: drop ${useless.join(', ')}, or choose a strategy ` +
         'that does.',
     );
@@ -58,21 +56,21 @@ export function readSummarizer(
       ...(baseUrl === undefined ? ['--base-url <url>'] : []),
       ...(model === undefined ? ['--model <name>'] : []),
     ];
-    return fail(
+    throw new UsageError(
       `--strategy ${given.strategy} needs a model to write summaries: add ${missing.join(' and ')}.`,
     );
   }
   if (!isPlainUrl(baseUrl)) {
-    return fail(`--base-url: expected ${PLAIN_URL}, such as http://localhost:11434/v1.`);
+    throw new UsageError(`--base-url: expected ${PLAIN_URL}, such as http://localhost:11434/v1.`);
   }
-  if (model.trim() === '') return fail('--model: expected a model name.');
+  if (model.trim() === '') throw new UsageError('--model: expected a model name.');
   const settings = {
     baseUrl,
     model,
     contextLimit: given.summarizerContextLimit ?? given.contextLimit ?? UNKNOWN_CONTEXT_LIMIT,
     fallbackToTruncation: given.fallbackToTruncation ?? false,
   };
-  const apiKey = readKey(given.apiKeyEnv, environment, fail);
+  const apiKey = readKey(given.apiKeyEnv, environment);
   const summarizer = fromLanguageModel(createChatCompletionsModel({ baseUrl, model, apiKey }), {
     contextLimit: settings.contextLimit,
     maxRetries: MAX_RETRIES,
@@ -97,19 +95,18 @@ const OPTIONS: Readonly<Record<keyof ModelNames, string>> = {
 function readKey(
   variable: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
-  fail: Fail,
 ): string | undefined {
   if (variable === undefined) return undefined;
   const key = environment[variable]?.trim() ?? '';
   if (key === '') {
-    return fail(
+    throw new UsageError(
       '--api-key-env: no environment variable of that name is set, or it is empty. Give the name ' +
         'of the variable, not the key.',
     );
   }
   // Check the characters here: on an invalid header value, fetch would quote the key in its error.
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    return fail('--api-key-env: the variable has characters that no key can have.');
+    throw new UsageError('--api-key-env: the variable has characters that no key can have.');
   }
   return key;
 }

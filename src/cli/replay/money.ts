@@ -10,7 +10,7 @@ import {
   formatSaving,
   formatShare,
 } from '../terminal/text-layout.js';
-import type { Fail } from '../terminal/options.js';
+import { UsageError } from '../terminal/options.js';
 
 /** Tokens of a session without and with ctxfold. */
 export interface TokenPair {
@@ -172,8 +172,8 @@ function nameOf({ price: { name, input, cacheRead, cacheWrite } }: UsedPrice): s
 /** Matches dollars per million tokens: `input`, `input/cacheRead` or `input/cacheRead/cacheWrite`, such as `3/0.3/3.75`. */
 const DOLLARS = /^(\d+(?:\.\d+)?)(?:\/(\d+(?:\.\d+)?))?(?:\/(\d+(?:\.\d+)?))?$/;
 
-/** Parses `--price`: a priced model's id, or dollars. Omitted cache prices equal the input price. @throws what `fail` throws. */
-export function readPrice(text: string, fail: Fail): ModelPrice {
+/** Parses `--price`: a priced model's id, or dollars. Omitted cache prices equal the input price. @throws UsageError for others. */
+export function readPrice(text: string): ModelPrice {
   const [, input, cacheRead = input, cacheWrite = input] = DOLLARS.exec(text) ?? [];
   if (input !== undefined) {
     return {
@@ -183,11 +183,10 @@ export function readPrice(text: string, fail: Fail): ModelPrice {
       cacheWrite: Number(cacheWrite),
     };
   }
-  return (
-    modelPrice(text) ??
-    fail(
-      '--price: expected the id of a model with a known price, such as claude-sonnet-5-5, or ' +
-        'dollars per million tokens: input, or input/read/write, such as 3/0.3/3.75.',
-    )
+  const price = modelPrice(text);
+  if (price !== undefined) return price;
+  throw new UsageError(
+    '--price: expected the id of a model with a known price, such as claude-sonnet-5-5, or ' +
+      'dollars per million tokens: input, or input/read/write, such as 3/0.3/3.75.',
   );
 }

@@ -2,9 +2,7 @@
 
 import { resolve } from 'node:path';
 import { interruptible } from '../terminal/interruptible.js';
-import type { Fail } from '../terminal/options.js';
 import { openProgress } from '../terminal/progress-bar.js';
-import type { Progress } from '../terminal/progress-bar.js';
 import { readSummarizer } from './model-options.js';
 import { readPrice } from './money.js';
 import type { Recording } from './recording.js';
@@ -14,40 +12,35 @@ import type { ReplayOptions, ReplaySetup } from './replay-session.js';
 import { findSessionFiles, readSession, unlessUnreadable } from './session-files.js';
 import type { SessionFiles, UnreadFile } from './session-files.js';
 
-/** The session files at a path, and what is needed to play them. */
-export interface Playing extends SessionFiles {
-  readonly signal: AbortSignal;
-  readonly progress: Progress;
-}
-
 /**
- * Finds what is at a path and runs a function on it, with a progress bar, until SIGINT.
+ * Finds what is at a path and runs a function on it, with options that have a progress bar and end with SIGINT.
  *
  * @throws InterruptedError on SIGINT; what `run` throws.
  */
 export function withSessions<Result>(
   path: string,
+  setup: ReplaySetup,
   isQuiet: boolean,
-  run: (playing: Playing) => Promise<Result>,
+  run: (found: SessionFiles, options: ReplayOptions) => Promise<Result>,
 ): Promise<Result> {
   return interruptible(async (signal) => {
     const progress = await openProgress(isQuiet);
     try {
-      return await run({ ...(await findSessionFiles(path, signal)), signal, progress });
+      return await run(await findSessionFiles(path, signal), { ...setup, signal, progress });
     } finally {
       progress.close();
     }
   });
 }
 
-/** Returns the replay setup for the options of a command. @throws what `fail` throws if an option is invalid. */
-export function setupOf({ price, ...given }: PlayArguments, fail: Fail): ReplaySetup {
+/** Returns the replay setup for the options of a command. @throws UsageError if an option is invalid. */
+export function setupOf({ price, ...given }: PlayArguments): ReplaySetup {
   const { removalLog } = given;
   return {
     ...given,
-    price: price === undefined ? undefined : readPrice(price, fail),
+    price: price === undefined ? undefined : readPrice(price),
     removalLog: removalLog === undefined ? undefined : resolve(removalLog),
-    summarizer: readSummarizer(given, process.env, fail),
+    summarizer: readSummarizer(given, process.env),
   };
 }
 

@@ -6,7 +6,7 @@ import type { OffloadMode } from '../../index.js';
 import type { TranscriptFormat } from '../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import type { ModelArguments } from './model-options.js';
-import { absolutePath, failOf, share, wholeNumber } from '../terminal/options.js';
+import { absolutePath, share, wholeNumber } from '../terminal/options.js';
 // Not from the public API, whose loading dominates the time to print a help text.
 import { TRANSCRIPT_FORMATS } from '../../main/formats/transcript.js';
 import { OFFLOAD_MODES } from '../../main/offload/offload.js';
@@ -52,8 +52,8 @@ Examples:
 
 ${EXIT_CODES_HELP}`;
 
-/** Creates the command. A run that completes passes its exit code to `onExit`. */
-export function createReplayCommand(onExit: (code: number) => void): Command {
+/** Creates the command. */
+export function createReplayCommand(): Command {
   const command = new Command('replay')
     .description(
       'Plays a recorded agent session through ctxfold, turn by turn, and reports the tokens that ' +
@@ -64,9 +64,9 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     .argument('<path>', SESSION_HELP);
   return addJsonOptions(addPlayOptions(command))
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (path: string, given: ReplayArguments, command: Command) => {
+    .action(async (path: string, given: ReplayArguments) => {
       const { runReplay } = await import('./run-replay.js');
-      onExit(await runReplay(path, given, failOf(command)));
+      process.exitCode = await runReplay(path, given);
     });
 }
 

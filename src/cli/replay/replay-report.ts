@@ -143,8 +143,27 @@ export interface MainThreadFigures extends EventLoopFigures {
   readonly longestWindowMs: number;
 }
 
+/** The figures of a replay that are sums over its recording. */
+export interface ReplayTotals {
+  readonly modelCalls: readonly ModelCall[];
+  /** The preflight after the last entry, or the one in which the replay stopped. */
+  readonly end: PreflightReport;
+  /** Tokens of all entries ever added, over all contexts, and of those that are left at the end of each context. */
+  readonly tokens: TokenPair;
+  /** Input tokens of all model calls. */
+  readonly input: TokenPair;
+  /** The first model call, or the preflight after the last, that would not have fitted without ctxfold, counted from 1. */
+  readonly firstCallOverLimit: number | null;
+  /** What was removed, by rule, without rules that removed nothing. Sums up to `tokens.without - tokens.with`. */
+  readonly reclaimed: readonly RuleTotal[];
+  /** The largest removed items, largest first. */
+  readonly largest: readonly ReclaimedItem[];
+  /** Sum over all preflights. */
+  readonly summarizer: SummarizerUse;
+}
+
 /** The result of a replay. */
-export interface ReplayReport {
+export interface ReplayReport extends ReplayTotals {
   /** Increased with incompatible changes. */
   readonly reportVersion: 1;
   readonly file: string;
@@ -160,23 +179,8 @@ export interface ReplayReport {
   readonly entries: number;
   /** Played entries; fewer only if `exceeded` or `compressionFailure` is set. */
   readonly playedEntries: number;
-  readonly modelCalls: readonly ModelCall[];
-  /** The preflight after the last entry, or the one in which the replay stopped. */
-  readonly end: PreflightReport;
-  /** Tokens of all entries ever added, over all contexts, and of those that are left at the end of each context. */
-  readonly tokens: TokenPair;
-  /** Input tokens of all model calls. */
-  readonly input: TokenPair;
-  /** The same input, with cache reads and dollars. */
+  /** The input of all model calls, with cache reads and dollars. */
   readonly money: Money;
-  /** The first model call, or the preflight after the last, that would not have fitted without ctxfold, counted from 1. */
-  readonly firstCallOverLimit: number | null;
-  /** What was removed, by rule, without rules that removed nothing. Sums up to `tokens.without - tokens.with`. */
-  readonly reclaimed: readonly RuleTotal[];
-  /** The largest removed items, largest first. */
-  readonly largest: readonly ReclaimedItem[];
-  /** Sum over all preflights. */
-  readonly summarizer: SummarizerUse;
   /** `null` without a removal log. */
   readonly removals: RemovalsReport | null;
   readonly mainThread: MainThreadFigures;

@@ -6,12 +6,12 @@ import { groupBy, sumOf, sumsOf } from '../measure/aggregate.js';
 import type {
   ModelCall,
   ReclaimedItem,
-  ReplayReport,
+  ReplayTotals,
   RuleTotal,
   WarningGroup,
 } from './replay-report.js';
 import type { TokenPair } from './money.js';
-import { NO_USE, sumUse } from './summarizer-meter.js';
+import { sumUse } from './summarizer-meter.js';
 import { largestRows, reclaimedBy } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
 import type { Recorded } from './recording.js';
@@ -20,39 +20,19 @@ import type { RecordedPreflight } from './session-recorder.js';
 /** Maximum number of largest items. */
 const LARGEST_ITEMS = 10;
 
-const NO_PREFLIGHT: ModelCall = {
-  entry: 0,
-  tokens: { without: 0, with: 0 },
-  edits: [],
-  compressions: [],
-  fitted: null,
-  summarizer: NO_USE,
-  waitMs: 0,
-};
-
-type Totals =
-  | 'modelCalls'
-  | 'end'
-  | 'tokens'
-  | 'input'
-  | 'firstCallOverLimit'
-  | 'reclaimed'
-  | 'largest'
-  | 'summarizer';
-
 /** Sums up a recording. The last preflight belongs to no model call: it shows the end of the session. */
 export function replayTotals(
   recorded: readonly RecordedPreflight[],
   { rows, contexts, tokensOf }: Pick<Recorded, 'rows' | 'contexts' | 'tokensOf'>,
   contextLimit: number,
-): Pick<ReplayReport, Totals> {
+): ReplayTotals {
   const rowsByTurn = groupBy(rows, ({ turn }) => turn);
   const preflights = recorded.map(({ busyMs: _, costs: __, ...preflight }, at): ModelCall => ({
     ...preflight,
     edits: totalsOf(rowsByTurn.get(at) ?? []),
   }));
   const modelCalls = preflights.slice(0, -1);
-  const { entry: _, ...end } = preflights.at(-1) ?? NO_PREFLIGHT;
+  const { entry: _, ...end } = preflights.at(-1) as ModelCall;
   const overLimit = preflights.findIndex(({ tokens }) => tokens.without > contextLimit);
   return {
     modelCalls,

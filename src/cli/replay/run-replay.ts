@@ -4,31 +4,31 @@ import { EXIT } from '../terminal/exit-codes.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { printText, printMessage } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
-import { jsonText, printable } from '../terminal/terminal-text.js';
-import type { Fail } from '../terminal/options.js';
+import { jsonText } from '../terminal/terminal-text.js';
 import { playFiles, setupOf, withSessions } from './play-file.js';
-import type { Playing } from './play-file.js';
 import type { ReplayArguments } from './replay-command.js';
 import { folderReport, renderFolder } from './render-folder.js';
 import type { FolderReplayReport } from './render-folder.js';
-import type { ReplaySetup } from './replay-session.js';
+import type { ReplayOptions } from './replay-session.js';
 import { renderReport } from './render-report.js';
 import { stopMessage } from './replay-report.js';
 import type { ReplayReport } from './replay-report.js';
 import { assertNotRecordedSession } from './session-files.js';
+import type { SessionFiles } from './session-files.js';
 
 /**
  * Replays a file or a folder and prints the report.
  *
- * @param fail ends the command if an option is invalid
  * @returns the exit code
- * @throws InterruptedError on SIGINT; errors of reading a single file and of playing.
+ * @throws UsageError if an option is invalid; InterruptedError on SIGINT; errors of reading a single file and of playing.
  */
-export async function runReplay(path: string, given: ReplayArguments, fail: Fail): Promise<number> {
-  const setup = setupOf(given, fail);
-  await assertNotRecordedSession(path, given.removalLog, fail);
+export async function runReplay(path: string, given: ReplayArguments): Promise<number> {
+  const setup = setupOf(given);
+  await assertNotRecordedSession(path, given.removalLog);
   const isJson = given.json === true;
-  const report = await withSessions(path, isJson, (found) => replay(path, setup, found));
+  const report = await withSessions(path, setup, isJson, (found, options) =>
+    replay(path, found, options),
+  );
   if (isJson) process.stdout.write(jsonText(report, contentLabel(given.redact)));
   if ('sessions' in report) {
     if (!isJson) printText(renderFolder(report, terminalLayout()));
@@ -41,10 +41,9 @@ export async function runReplay(path: string, given: ReplayArguments, fail: Fail
 
 async function replay(
   path: string,
-  setup: ReplaySetup,
-  { signal, progress, ...found }: Playing,
+  found: SessionFiles,
+  options: ReplayOptions,
 ): Promise<ReplayReport | FolderReplayReport> {
-  const options = { ...setup, signal, progress };
   const { sessions, unread } = await playFiles(found, options, ({ report }) => report);
   const [session] = sessions;
   return found.isFolder || session === undefined ? folderReport(path, sessions, unread) : session;
@@ -61,6 +60,6 @@ export function exitCodeOfFolder(sessions: readonly unknown[]): number {
 export function exitCodeOfReplay(report: ReplayReport, printsStop: boolean): number {
   const stop = stopMessage(report);
   if (stop === null) return EXIT.done;
-  if (printsStop) printMessage(printable(stop));
+  if (printsStop) printMessage(stop);
   return report.compressionFailure === null ? EXIT.windowExceeded : EXIT.compressionFailed;
 }

@@ -8,7 +8,7 @@ import { CtxfoldError } from '../../index.js';
 import type { ErrorCode } from '../../index.js';
 import { readTranscript } from '../../transcripts.js';
 import type { Transcript, TranscriptFormat } from '../../transcripts.js';
-import type { Fail } from '../terminal/options.js';
+import { UsageError } from '../terminal/options.js';
 import { STANDARD_STREAM } from '../terminal/print.js';
 import type { Progress } from '../terminal/progress-bar.js';
 
@@ -104,24 +104,24 @@ export async function readSession(
   });
 }
 
-/** Fails if an output file is the recorded session itself, even under another name such as a link, or another recorded session. */
+/** @throws UsageError if an output file is the recorded session itself, even under another name such as a link, or another recorded session. */
 export async function assertNotRecordedSession(
   file: string,
   kept: string | undefined,
-  fail: Fail,
   option: string = '--removal-log',
 ): Promise<void> {
   if (kept === undefined) return;
   if (kept === STANDARD_STREAM && option === '--removal-log') {
-    fail('--removal-log: expected a file, since it is read back.');
+    throw new UsageError('--removal-log: expected a file, since it is read back.');
   }
   const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });
   if (statistics?.isFile() !== true) return;
   const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
   if (statistics.ino === recorded?.ino && statistics.dev === recorded.dev)
-    fail(`${option}: this is the recorded session itself; use another file.`);
+    throw new UsageError(`${option}: this is the recorded session itself; use another file.`);
   // The file may be one of the sessions in the folder that is played.
-  if (await isSession(kept)) fail(`${option}: this is a recorded session; use another file.`);
+  if (await isSession(kept))
+    throw new UsageError(`${option}: this is a recorded session; use another file.`);
 }
 
 /** Whether a file is a readable session with entries. */

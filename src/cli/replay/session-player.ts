@@ -65,7 +65,7 @@ export async function playEntries(
     recorder.noteEntry(entry);
     onProgress?.(at + 1);
   }
-  if (entries.length > 0) await runPreflight();
+  await runPreflight();
 }
 
 /** Whether an entry answers a new request. Entries kept by a compaction answered an earlier one; the agent itself wrote synthetic ones. */

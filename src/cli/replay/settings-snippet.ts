@@ -40,45 +40,28 @@ export function settingsSnippet(given: SnippetSettings, price?: UsedPrice): stri
   const settings = Object.entries(ephemeralSettings(given)).filter(
     ([key, value]) => value !== undefined && value !== defaultOf(key),
   );
-  const options = [
-    ...(given.contextLimit === null ? [] : [`  contextLimit: ${given.contextLimit},`]),
-    ...(given.workspaceRoot === undefined
-      ? []
-      : [`  workspaceRoot: ${JSON.stringify(given.workspaceRoot)},`]),
-    ...(price?.origin === 'given' ? [`  prices: { '*': ${priceLiteral(price)} },`] : []),
-    ...(settings.length === 0
-      ? []
-      : [
-          '  settings: {',
-          ...settings.map(([key, value]) => `    '${key}': ${literal(value)},`),
-          '  },',
-        ]),
-    ...(given.summarizer
-      ? [
-          '  // summarizer: fromLanguageModel(yourModel, { contextLimit }), required by this strategy',
-        ]
-      : []),
-  ];
+  const options = {
+    contextLimit: given.contextLimit ?? undefined,
+    workspaceRoot: given.workspaceRoot,
+    prices: price?.origin === 'given' ? { '*': { ...price.price, name: undefined } } : undefined,
+    settings: settings.length === 0 ? undefined : Object.fromEntries(settings),
+  };
+  // JSON leaves out what is undefined.
+  const code = inspect(JSON.parse(JSON.stringify(options)), { depth: null, compact: false });
   return [
     `import { createCompactor } from 'ctxfold';`,
     '',
-    ...(options.length === 0
-      ? ['const compactor = createCompactor();']
-      : ['const compactor = createCompactor({', ...options, '});']),
+    ...(given.summarizer
+      ? [
+          '// This strategy requires `summarizer`, too: fromLanguageModel(yourModel, { contextLimit }).',
+        ]
+      : []),
+    `const compactor = createCompactor(${code === '{}' ? '' : code});`,
     '// Adapters take the compactor.',
     'const session = await compactor.createSession();',
   ].join('\n');
 }
 
-function priceLiteral({ price: { name: _, ...price } }: UsedPrice): string {
-  const known = Object.entries(price).filter(([, value]) => value !== undefined);
-  return inspect(Object.fromEntries(known), { depth: null, breakLength: Infinity });
-}
-
 function defaultOf(key: string): unknown {
   return SETTINGS_REGISTRY.find((setting) => setting.key === key)?.default;
-}
-
-function literal(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value);
 }

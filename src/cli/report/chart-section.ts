@@ -13,8 +13,8 @@ const MAX_TABLE_ROWS = 40;
 
 /** Returns the section. The script finds the chart by its id, and shows the numbers of a call. */
 export function chartSection(chart: ChartData): Markup {
-  const { turns, layers, thresholdTokens, topTokens } = chart;
-  if (turns.length === 0) return NOTHING;
+  const { layers, thresholdTokens, topTokens } = chart;
+  if (layers.length === 0) return NOTHING;
   return html`<section aria-labelledby="h-turns">
     <h2 id="h-turns">Tokens per call</h2>
     <ul class="legend">

@@ -43,13 +43,11 @@ export interface DocumentParts {
   readonly head?: Markup;
   readonly body: Markup;
   readonly footer: string;
-  /** Elements before the script. */
-  readonly data?: Markup;
 }
 
 /** Returns an HTML document. */
 export function pageDocument(
-  { title, head = NOTHING, body, footer, data = NOTHING }: DocumentParts,
+  { title, head = NOTHING, body, footer }: DocumentParts,
   { script, style }: PageAssets,
 ): string {
   return html`<!doctype html>
@@ -67,7 +65,7 @@ export function pageDocument(
       <body>
         <main>${body}</main>
         <footer><p>${footer}</p></footer>
-        ${data} ${rawElement('script', script)}
+        ${rawElement('script', script)}
       </body>
     </html> `.text;
 }

@@ -64,10 +64,9 @@ function renderDocument(
     {
       title: `${TITLE}${title}`,
       head,
-      body,
+      body: html`${body} ${rawElement('script type="application/json" id="data"', scriptJson(data))}`,
       footer:
         'Made by ctxfold: recorded without it, then played through it. Tokens are counted with the o200k encoding.',
-      data: rawElement('script type="application/json" id="data"', scriptJson(data)),
     },
     assets,
   );

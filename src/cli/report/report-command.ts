@@ -2,7 +2,6 @@
 
 import { Command } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { failOf } from '../terminal/options.js';
 import { addPlayOptions, SESSION_HELP } from '../replay/replay-command.js';
 import type { PlayArguments } from '../replay/replay-command.js';
 
@@ -24,8 +23,8 @@ Examples:
 
 ${EXIT_CODES_HELP}`;
 
-/** Creates the command. A run that completes passes its exit code to `onExit`. */
-export function createReportCommand(onExit: (code: number) => void): Command {
+/** Creates the command. */
+export function createReportCommand(): Command {
   const command = new Command('report')
     .description(
       'Plays a recorded agent session as replay does, and writes one HTML page about it: what it cost ' +
@@ -43,10 +42,9 @@ export function createReportCommand(onExit: (code: number) => void): Command {
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (file: string, given: ReportArguments, command: Command) => {
       const { assertOverwritable, runReport } = await import('./run-report.js');
-      const fail = failOf(command);
       if (command.getOptionValueSource('output') === 'default') {
-        await assertOverwritable(DEFAULT_OUTPUT, fail);
+        await assertOverwritable(DEFAULT_OUTPUT);
       }
-      onExit(await runReport(file, given, fail));
+      process.exitCode = await runReport(file, given);
     });
 }

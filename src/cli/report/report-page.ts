@@ -4,11 +4,11 @@ import { getCompressionStrategy } from '../../strategies.js';
 import { groupBy, maxOf, sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
-import { CATEGORIES } from '../measure/composition.js';
-import type { Category } from '../measure/composition.js';
+import { CATEGORIES, CATEGORY_NAMES } from '../measure/composition.js';
 import type { ReplayReport } from '../replay/replay-report.js';
 import { formatChange, formatNumberOf } from '../terminal/text-layout.js';
 import type { ChartData, ChartMark } from './chart-data.js';
+import type { ReportArguments } from './report-command.js';
 import type { ContentLabel } from '../terminal/content-label.js';
 import { reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
@@ -35,38 +35,16 @@ export interface ReportPage {
   readonly policies: readonly PolicyReport[];
 }
 
-interface Layer {
-  readonly id: string;
-  readonly label: string;
-  readonly categories: readonly Category[];
-}
-
-/** The layers of chart and treemap. The id selects the colour. */
-export const LAYERS: readonly [Layer, ...Layer[]] = [
-  { id: 'user', label: 'user', categories: ['user-text'] },
-  { id: 'assistant', label: 'assistant', categories: ['assistant-text'] },
-  { id: 'thinking', label: 'thinking', categories: ['thinking'] },
-  { id: 'calls', label: 'tool calls', categories: ['tool-call'] },
-  { id: 'results', label: 'tool results', categories: ['tool-result'] },
-  { id: 'summaries', label: 'summaries', categories: ['summary'] },
-  { id: 'other', label: 'other', categories: ['media', 'other'] },
-];
-
 /** Creates the data of a page. */
 export function createReportPage(
   recording: Recording,
   label: ContentLabel,
   policies: readonly PolicyReport[],
-  {
-    title = label.ofPath(recording.report.file),
-    contextLimit = null,
-  }: {
-    readonly title?: string | undefined;
-    readonly contextLimit?: number | null | undefined;
-  } = {},
+  given: Pick<ReportArguments, 'title' | 'contextLimit'>,
 ): ReportPage {
   const rows = shownRows(recording, label);
   const chart = chartOf(recording, rows);
+  const { title = label.ofPath(recording.report.file), contextLimit = null } = given;
   return { title, contextLimit, recording, label, rows, chart, policies };
 }
 
@@ -89,12 +67,10 @@ function thresholdTokens({ settings }: ReplayReport): number {
 
 function chartOf({ report: replay, turns }: Recording, rows: readonly EditRow[]): ChartData {
   const preflights = [...replay.modelCalls, replay.end].slice(0, turns.length);
-  const layers = LAYERS.map(({ id, label, categories }) => ({
+  const layers = CATEGORIES.map((id, at) => ({
     id,
-    label,
-    tokens: turns.map((tokens) =>
-      sumOf(categories, (category) => tokens[CATEGORIES.indexOf(category)] ?? 0),
-    ),
+    label: CATEGORY_NAMES[id],
+    tokens: turns.map((tokens) => tokens[at] ?? 0),
   }));
   const threshold = thresholdTokens(replay);
   return {

@@ -13,7 +13,7 @@ import type { ReplayReport } from '../replay/replay-report.js';
 import { replaySession } from '../replay/replay-session.js';
 import { exitCodeOfFolder, exitCodeOfReplay } from '../replay/run-replay.js';
 import { assertNotRecordedSession, readSession } from '../replay/session-files.js';
-import type { Fail } from '../terminal/options.js';
+import { UsageError } from '../terminal/options.js';
 import { printText, STANDARD_STREAM } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCount } from '../terminal/text-layout.js';
@@ -26,20 +26,18 @@ import type { Recording } from '../replay/recording.js';
 /**
  * Plays a file or a folder and writes the page.
  *
- * @param fail ends the command if an option is invalid
  * @returns the exit code
- * @throws InterruptedError on SIGINT; errors of reading a single file, of playing and of writing.
+ * @throws UsageError if an option is invalid; InterruptedError on SIGINT; errors of reading a single file, of playing and of writing.
  */
-export async function runReport(path: string, given: ReportArguments, fail: Fail): Promise<number> {
-  const setup = setupOf(given, fail);
-  await assertNotRecordedSession(path, given.removalLog, fail);
-  await assertNotRecordedSession(path, given.output, fail, '--output');
+export async function runReport(path: string, given: ReportArguments): Promise<number> {
+  const setup = setupOf(given);
+  await assertNotRecordedSession(path, given.removalLog);
+  await assertNotRecordedSession(path, given.output, '--output');
   // Check the output and the assets before playing: a late failure would waste time and paid model calls.
   await whileWriting(given.output, () => assertWritable(given.output));
   const assets = await readPageAssets();
   const label = contentLabel(given.redact);
-  return await withSessions(path, false, async ({ signal, progress, ...found }) => {
-    const options = { ...setup, signal, progress };
+  return await withSessions(path, setup, false, async (found, options) => {
     if (!found.isFolder) {
       const transcript = await readSession(path, options);
       const recording = await replaySession(path, transcript, { ...options, explains: true });
@@ -48,14 +46,14 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
         replaySession(path, transcript, { ...compared, session: { edits } }),
       );
       const page = createReportPage(recording, label, policies, given);
-      progress.close();
+      options.progress?.close();
       await whileWriting(given.output, () => writePage(given, renderPage(page, assets)));
       return exitCodeOfReplay(recording.report, true);
     }
     const { sessions, unread } = await playFiles(found, { ...options, explains: true }, (played) =>
       folderSession(played, label, path),
     );
-    progress.close();
+    options.progress?.close();
     const code = exitCodeOfFolder(sessions);
     if (sessions.length === 0) return code;
     const title = given.title ?? label.ofPath(path);
@@ -66,11 +64,13 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
   });
 }
 
-/** Fails if the default output file exists and is not a page of this command. A file named with `--output` may be overwritten. */
-export async function assertOverwritable(output: string, fail: Fail): Promise<void> {
+/** @throws UsageError if the default output file exists and is not a page of this command. A file named with `--output` may be overwritten. */
+export async function assertOverwritable(output: string): Promise<void> {
   const text = await readFile(output, 'utf8').catch(() => undefined);
   if (text?.includes(TITLE) === false)
-    fail(`${output} is there already and is no page of ctxfold: name a file with --output.`);
+    throw new UsageError(
+      `${output} is there already and is no page of ctxfold: name a file with --output.`,
+    );
 }
 
 /** The compared edit policies. The first is the default, whose figures the main replay already has. */

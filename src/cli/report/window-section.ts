@@ -1,7 +1,7 @@
 // What fills the window: a treemap by tool and file, of the history at the end and of everything ever said, and the tools as a
 // table. Needs no script. `windowStyle` has the positions of the cells, because the page's policy forbids inline styles.
 
-import { compositionOf, sharesOf, toolDifferences } from '../measure/composition.js';
+import { CATEGORY_NAMES, sharesIn, toolDifferences } from '../measure/composition.js';
 import type { BlockShare, Category } from '../measure/composition.js';
 import { callOf } from '../measure/entry-difference.js';
 import { groupBy, largestFirst, sumOf } from '../measure/aggregate.js';
@@ -11,7 +11,6 @@ import { figureRow, headCells, html, named, NOTHING, percent, tableMarkup } from
 import type { Markup } from './html.js';
 import type { RecordedContext } from '../replay/attributed-steps.js';
 import type { Recording } from '../replay/recording.js';
-import { LAYERS } from './report-page.js';
 import type { ReportPage } from './report-page.js';
 import { treemap } from './treemap.js';
 import type { Rectangle } from './treemap.js';
@@ -34,8 +33,8 @@ const SIDES = [
 
 interface Cell {
   readonly label: string;
-  /** Id of the layer, which selects the colour. */
-  readonly layer: string;
+  /** Selects the colour. */
+  readonly category: Category;
   readonly tokens: number;
 }
 
@@ -93,9 +92,9 @@ function sum(parts: readonly { readonly tokens: number }[]): number {
 function groupsOf({ recording, label }: ReportPage, side: 'with' | 'without'): readonly Group[] {
   const { subjects, tokensOf } = recording;
   const { added, remaining } = lastContext(recording);
-  const shares = (side === 'with' ? remaining : added)
-    .flatMap((entry) => sharesOf(entry, tokensOf(entry)))
-    .filter(({ tokens }) => tokens > 0);
+  const shares = sharesIn(side === 'with' ? remaining : added, tokensOf).filter(
+    ({ tokens }) => tokens > 0,
+  );
   const nameOf = ({ block }: BlockShare): string => {
     const subject = subjects.get(callOf(block).callId ?? '');
     return subject === undefined ? '' : label.ofCall(subject);
@@ -105,16 +104,15 @@ function groupsOf({ recording, label }: ReportPage, side: 'with' | 'without'): r
     (group): Group => {
       const [{ tool, category }] = group;
       if (tool !== null) return { label: label.ofName(tool), ...cellsOf(group, nameOf) };
-      const layer = layerOf(category);
-      const cell = { label: layer.label, layer: layer.id, tokens: sum(group) };
-      return { label: '', tokens: cell.tokens, cells: [cell] };
+      const tokens = sum(group);
+      return { label: '', tokens, cells: [{ label: CATEGORY_NAMES[category], category, tokens }] };
     },
   );
   const groups = largestFirst(all, ({ tokens }) => tokens);
   const rest = groups.slice(MAX_TOOLS);
   if (rest.length === 0) return groups;
   const tokens = sum(rest);
-  const cell = { label: `${rest.length} more`, layer: 'other', tokens };
+  const cell: Cell = { label: `${rest.length} more`, category: 'other', tokens };
   return [...groups.slice(0, MAX_TOOLS), { label: '', tokens, cells: [cell] }];
 }
 
@@ -125,22 +123,17 @@ function cellsOf(
   const byName = groupBy(shares, nameOf);
   const all = Array.from(byName, ([name, parts]): Cell => {
     const [largest] = largestFirst(parts, ({ tokens }) => tokens);
-    const layer = layerOf(largest?.category ?? 'other').id;
+    const category = largest?.category ?? 'other';
     const unnamed = byName.size === 1 ? 'its calls' : 'other calls';
-    return { label: name === '' ? unnamed : name, layer, tokens: sum(parts) };
+    return { label: name === '' ? unnamed : name, category, tokens: sum(parts) };
   });
   const cells = largestFirst(all, ({ tokens }) => tokens);
   const rest = cells.slice(MAX_CELLS);
-  const more = { label: `${rest.length} more`, layer: 'results', tokens: sum(rest) };
+  const more: Cell = { label: `${rest.length} more`, category: 'tool-result', tokens: sum(rest) };
   return {
     tokens: sum(cells),
     cells: rest.length === 0 ? cells : [...cells.slice(0, MAX_CELLS), more],
   };
-}
-
-function layerOf(category: Category): (typeof LAYERS)[number] {
-  const [first] = LAYERS;
-  return LAYERS.find(({ categories }) => categories.includes(category)) ?? first;
 }
 
 function mapMarkup(side: string, groups: readonly Group[]): Markup {
@@ -158,7 +151,7 @@ function mapMarkup(side: string, groups: readonly Group[]): Markup {
       return html`${head}${cells.map(
         (cell, number) =>
           html`<li
-            class="cell c-${cell.layer}"
+            class="cell c-${cell.category}"
             id="${side}-${at}-${number}"
             title="${describe(`${label} ${cell.label}`, cell.tokens)}"
           >
@@ -218,8 +211,8 @@ function placesOf(
 function toolTable({ recording, label }: ReportPage): Markup {
   const { added, remaining } = lastContext(recording);
   const tools = toolDifferences(
-    compositionOf(added, recording.tokensOf),
-    compositionOf(remaining, recording.tokensOf),
+    sharesIn(added, recording.tokensOf),
+    sharesIn(remaining, recording.tokensOf),
   )
     .map(({ tool, calls, callTokens, resultTokens, ...gone }) => {
       const before = callTokens + resultTokens;

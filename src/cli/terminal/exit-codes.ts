@@ -1,5 +1,7 @@
 // Exit codes, the same for every command.
 
+import { InterruptedError } from './interruptible.js';
+
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -9,6 +11,14 @@ export const EXIT = {
   compressionFailed: 5,
   interrupted: 130,
 } as const;
+
+/** Returns the exit code of a command that ends with an error. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof InterruptedError) return EXIT.interrupted;
+  const { code } = Object(error) as { readonly code?: unknown };
+  const isUnread = code === 'UNKNOWN_FORMAT' || code === 'UNREADABLE_TRANSCRIPT';
+  return isUnread ? EXIT.transcript : EXIT.failed;
+}
 
 const COMMON_HELP = `Exit codes:
   0    done

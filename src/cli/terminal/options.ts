@@ -1,8 +1,7 @@
-// Parsers of option values.
+// Parsers of option values, and the error for an invalid one.
 
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
 
 /** Returns a parser of whole numbers within bounds; accepts digit groups, as in `200_000`. */
 export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) {
@@ -25,23 +24,20 @@ export function share(allowsZero: boolean) {
   };
 }
 
-/** Ends a command with a message about an invalid option. Never returns. */
-export type Fail = (message: string) => never;
-
-/** Returns a function that ends the command with an error message. */
-export function failOf(command: Command): Fail {
-  return (message) => command.error(`error: ${message}`);
-}
+/** An option is invalid, alone or beside others. Ends the command as a value does that a parser refuses. */
+export class UsageError extends Error {}
 
 /**
- * Returns what a function resolves to, which is given the options of a command. If it throws what misuse throws, an option is invalid,
- * and the command ends. @throws what else the function throws
+ * Returns what a function resolves to, which is given the options of a command.
+ *
+ * @throws UsageError in place of what misuse throws; what else the function throws
  */
-export async function orFail<Result>(fail: Fail, start: () => Promise<Result>): Promise<Result> {
+export async function withOptions<Result>(start: () => Promise<Result>): Promise<Result> {
   try {
     return await start();
   } catch (error) {
-    if (error instanceof TypeError || error instanceof RangeError) return fail(error.message);
+    if (error instanceof TypeError || error instanceof RangeError)
+      throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 // Output of commands: reports on stdout, messages on stderr, both wrapped to the terminal's width.
 
-import { stripVTControlCharacters } from 'node:util';
+import { inspect, stripVTControlCharacters } from 'node:util';
 import { outputWidth, widthOf } from './terminal-layout.js';
-import { printableLines } from './terminal-text.js';
+import { printable, printableLines } from './terminal-text.js';
 import { columnsOf, wrap } from './text-layout.js';
 
 /** The file name that stands for stdin as input and for stdout as output. */
@@ -13,15 +13,21 @@ export function printText(text: string): void {
   process.stdout.write(fitLines(text, outputWidth()));
 }
 
-/** Prints code on stdout. Wraps no line with a text in double quotes: the break would be one within that text. */
+/** Prints code on stdout. Wraps no line with a space between quotes: the break might be one within a text. */
 export function printCode(code: string): void {
   const fit = (line: string): string => fitLines(line, outputWidth());
-  process.stdout.write(printableLines(code).replace(/^[^"\n]+$/gm, fit));
+  process.stdout.write(printableLines(code).replace(/^(?!.*(["']).* .*\1).+$/gm, fit));
 }
 
-/** Prints a message on stderr, prefixed with the command's name. Wraps only on a terminal. */
+/** Prints a message on stderr, as one line that begins with the command's name. Wraps only on a terminal. */
 export function printMessage(message: string): void {
-  printMessageLines(`ctxfold: ${message}`);
+  printMessageLines(`ctxfold: ${printable(message)}`);
+}
+
+/** Prints what an error says, or for `--debug` its stack and causes. */
+export function printError(error: unknown, isDebugging: boolean): void {
+  if (isDebugging) printMessageLines(`ctxfold: ${inspect(error)}`);
+  else printMessage(error instanceof Error ? error.message : String(error));
 }
 
 /** Prints lines on stderr with control characters escaped. */

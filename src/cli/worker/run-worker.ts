@@ -10,10 +10,8 @@ import type { Summarizer } from '../../index.js';
 import { openStore } from '../../state.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { waitForTermination } from '../terminal/interruptible.js';
-import { orFail } from '../terminal/options.js';
-import type { Fail } from '../terminal/options.js';
+import { withOptions } from '../terminal/options.js';
 import { printMessage } from '../terminal/print.js';
-import { printable } from '../terminal/terminal-text.js';
 import type { WorkerArguments } from './worker-command.js';
 
 /** Grace period for running jobs after a signal, before they are aborted. */
@@ -22,17 +20,13 @@ const SHUTDOWN_MS = 25_000;
 /** Time for reporting the outcome of aborted jobs to Redis, and then for disconnecting. */
 const DISCONNECT_MS = 1_500;
 
-/**
- * Runs the worker; resolves to the exit code.
- *
- * @param fail ends the command if an option is invalid
- */
-export async function runWorker(options: WorkerArguments, fail: Fail): Promise<number> {
+/** Runs the worker; resolves to the exit code. @throws UsageError if an option is invalid */
+export async function runWorker(options: WorkerArguments): Promise<number> {
   const summarizer = await loadSummarizer(options.summarizer);
   const packages = await loadPackages();
-  const { store, close } = await orFail(fail, () => openStore(options.store ?? options.redis));
+  const { store, close } = await withOptions(() => openStore(options.store ?? options.redis));
   try {
-    const processor = await orFail(fail, async () => summaryProcessor(summarizer, { store }));
+    const processor = await withOptions(async () => summaryProcessor(summarizer, { store }));
     return await work(processor, options, packages);
   } finally {
     await close();
@@ -47,7 +41,7 @@ async function work(
 ): Promise<number> {
   const seen = new Set<string>();
   const reportOnce = (what: string, error: Error): void => {
-    const line = printable(`${what}: ${error.message}`);
+    const line = `${what}: ${error.message}`;
     if (seen.has(line)) return;
     seen.add(line);
     printMessage(line);
@@ -68,9 +62,9 @@ async function work(
     });
     worker.on('failed', (job, { message, cause }) => {
       const why = cause instanceof Error ? ` ${cause.message}` : '';
-      printMessage(printable(`${job?.id ?? 'a job'} failed: ${message}${why}`));
+      printMessage(`${job?.id ?? 'a job'} failed: ${message}${why}`);
     });
-    printMessage(printable(`working on queue ${queue}, ${concurrency} summaries at a time`));
+    printMessage(`working on queue ${queue}, ${concurrency} summaries at a time`);
     await waitForTermination();
     printMessage('finishing running jobs');
     // Abort jobs that are still running after the grace period; another worker takes them over.

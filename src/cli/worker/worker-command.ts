@@ -2,8 +2,7 @@
 
 import { Command, InvalidArgumentError } from 'commander';
 import { SERVICE_EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { failOf, wholeNumber } from '../terminal/options.js';
-import type { Fail } from '../terminal/options.js';
+import { UsageError, wholeNumber } from '../terminal/options.js';
 
 const EXAMPLES_HELP = `
 Examples:
@@ -26,9 +25,9 @@ export interface WorkerArguments {
 }
 
 /** Rejects all but Redis URLs: the default store would use other text as a directory. Errors omit the URL: it may hold a password. */
-function assertRedisUrl(text: string, fail: Fail): void {
+function assertRedisUrl(text: string): void {
   if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return;
-  fail('--redis: expected a URL such as redis://127.0.0.1:6379.');
+  throw new UsageError('--redis: expected a URL such as redis://127.0.0.1:6379.');
 }
 
 /** Parser of a queue's name: BullMQ takes no others. */
@@ -38,7 +37,7 @@ function queueName(text: string): string {
 }
 
 /** Creates the command, which runs until it is terminated. */
-export function createWorkerCommand(onExit: (code: number) => void): Command {
+export function createWorkerCommand(): Command {
   return new Command('worker')
     .description(
       'Runs the summary jobs of compactors with `queuedSummarizer` of ctxfold/bullmq, as a worker of a BullMQ ' +
@@ -53,10 +52,9 @@ export function createWorkerCommand(onExit: (code: number) => void): Command {
     .option('--queue <name>', 'name of the queue', queueName, 'ctxfold')
     .option('--concurrency <number>', 'summaries at a time', wholeNumber(1, 1_000), 4)
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (given: WorkerArguments, command: Command) => {
-      const fail = failOf(command);
-      assertRedisUrl(given.redis, fail);
+    .action(async (given: WorkerArguments) => {
+      assertRedisUrl(given.redis);
       const { runWorker } = await import('./run-worker.js');
-      onExit(await runWorker(given, fail));
+      process.exitCode = await runWorker(given);
     });
 }

@@ -17,17 +17,17 @@ export interface Api {
   readonly sideRequests?: RegExp;
   /** Keys that lead to the list of messages in a body. */
   readonly list: readonly [string, ...string[]];
-  /** Returns why a request must not be compacted, judged by its other fields and its last message; `undefined` if it may be. */
-  readonly passes: (fields: JsonRecord, last: unknown) => string | undefined;
+  /** Returns why a request with tools must not be compacted, judged by its other fields and its last message; `undefined` if it may be. */
+  readonly passes?: (fields: JsonRecord, last: unknown) => string | undefined;
 }
 
 /** A reason to pass on a request: its messages are only a part of the history. */
 export const KEPT_HISTORY = 'the provider keeps the history';
+const COMPACTION = 'a compaction by the provider';
 const NO_TOOLS = 'a side call, without tools';
 /** The same for a path of `sideRequests`. */
 export const SIDE_REQUEST = 'a count or a compaction of other messages';
 
-const hasTools = (fields: JsonRecord): boolean => asArray(fields['tools']).length > 0;
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** Paths of Claude at Google Cloud, except the similar one for counting tokens, and at Amazon Bedrock. */
@@ -43,8 +43,7 @@ export const APIS: readonly Api[] = [
     list: ['messages'],
     passes: (fields) => {
       if (isSet(fields['thread'])) return KEPT_HISTORY;
-      if (isSet(fields['compaction'])) return 'a compaction by the provider';
-      return hasTools(fields) ? undefined : NO_TOOLS;
+      return isSet(fields['compaction']) ? COMPACTION : undefined;
     },
   },
   {
@@ -55,33 +54,26 @@ export const APIS: readonly Api[] = [
     passes: (fields, last) => {
       if (isSet(fields['previous_response_id']) || isSet(fields['conversation']))
         return KEPT_HISTORY;
-      if (asRecord(last)?.['type'] === 'compaction_trigger') return 'a compaction by the provider';
-      return hasTools(fields) ? undefined : NO_TOOLS;
+      return asRecord(last)?.['type'] === 'compaction_trigger' ? COMPACTION : undefined;
     },
   },
   {
     name: 'chat',
     path: HISTORY_PATHS.messages,
     list: ['messages'],
-    passes: (fields) =>
-      hasTools(fields) || asArray(fields['functions']).length > 0 ? undefined : NO_TOOLS,
   },
   {
     name: 'code-assist',
     path: /\/v1internal:(?:streamG|g)enerateContent$/,
     sideRequests: /\/v1internal:countTokens$/,
     list: ['request', 'contents'],
-    passes: (fields) => (hasTools(fields) ? undefined : NO_TOOLS),
   },
   {
     name: 'gemini',
     path: /:(?:streamG|g)enerateContent$/,
     sideRequests: /:countTokens$/,
     list: ['contents'],
-    passes: (fields) => {
-      if (isSet(fields['cachedContent'])) return KEPT_HISTORY;
-      return hasTools(fields) ? undefined : NO_TOOLS;
-    },
+    passes: (fields) => (isSet(fields['cachedContent']) ? KEPT_HISTORY : undefined),
   },
 ];
 
@@ -92,11 +84,19 @@ export function apiOfPath(path: string): Api | undefined {
   );
 }
 
-/** @throws RangeError for an unknown name. */
 export function apiNamed(name: ApiName): Api {
-  const api = APIS.find((candidate) => candidate.name === name);
-  if (api === undefined) throw new RangeError(`Expected the name of an API, got '${name}'.`);
-  return api;
+  return APIS.find((candidate) => candidate.name === name) as Api;
+}
+
+/** Returns why a request must not be compacted, judged by its other fields and its last message; `undefined` if it may be. */
+export function reasonToPass(
+  { passes }: Api,
+  fields: JsonRecord,
+  last: unknown,
+): string | undefined {
+  // The older Chat Completions API has functions in place of tools.
+  const hasTools = [fields['tools'], fields['functions']].some((list) => asArray(list).length > 0);
+  return passes?.(fields, last) ?? (hasTools ? undefined : NO_TOOLS);
 }
 
 /** Whether a message is the user's. The first such message identifies a conversation. */

@@ -28,7 +28,7 @@ import type { Pieces } from '../body/pieces.js';
 import { SpareMemory } from '../body/spare-memory.js';
 import { compactsOf, reasonOf } from './adapters.js';
 import type { Compact } from './adapters.js';
-import { apiNamed, isFromModel, KEPT_HISTORY } from './apis.js';
+import { apiNamed, isFromModel, KEPT_HISTORY, reasonToPass } from './apis.js';
 import { compactOnce } from './compact-once.js';
 import { conversationName, SIGNED_REQUEST } from './conversation-name.js';
 import type { ApiName } from './apis.js';
@@ -164,7 +164,7 @@ class LocalEngine implements Engine {
     const request = this.#read(call);
     if (typeof request === 'string') return passed(request);
     const { list, messages } = request;
-    const reason = call.passes ?? apiNamed(call.api).passes(list.fields, messages.at(-1));
+    const reason = call.passes ?? reasonToPass(apiNamed(call.api), list.fields, messages.at(-1));
     if (reason === undefined) return this.#compactTurn(call, request);
     const isFixed = call.isObserved === true || NEVER_EDITED.has(reason);
     const conversation = isFixed ? undefined : this.#conversations.continuedBy(request);

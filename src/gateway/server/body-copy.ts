@@ -27,10 +27,6 @@ export class BodyCopy {
     return this.#isTooLarge;
   }
 
-  get length(): number {
-    return this.#length;
-  }
-
   /** The bytes so far. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);

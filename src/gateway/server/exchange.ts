@@ -128,7 +128,7 @@ function* fill(copy: BodyCopy, chunks: Buffer[]): Generator<void, boolean, undef
 function collect(begun: Exchange): void {
   const { forwarder, ledger, memory, request, response, route, copy } = begun;
   response.once('close', () => {
-    memory.prepare(copy.length);
+    memory.prepare(copy.bytes.length);
   });
   const onData = (chunk: Buffer): void => {
     const before = copy.isTooLarge ? undefined : copy.bytes;
@@ -229,7 +229,7 @@ async function compactCoded(
   refusal: string | undefined,
 ): Promise<EngineAnswer & { readonly bytes: number }> {
   const asked = { ...call, body: copy.bytes, refusal };
-  if (coding === 'none') return { ...(await engine.compact(asked)), bytes: copy.length };
+  if (coding === 'none') return { ...(await engine.compact(asked)), bytes: asked.body.length };
   const passed = (reason: string) => ({ outcome: 'passed', reason, edits: [], bytes: 0 }) as const;
   let body: Buffer | undefined;
   try {

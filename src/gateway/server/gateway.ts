@@ -105,7 +105,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
   return {
     url: urlOf(server, options),
     close: (graceMs = CLOSING_MS) => {
-      ledger.end();
+      ledger.emit('end');
       closing ??= shutDown(server, sockets, graceMs).finally(async () => {
         forwarder.close();
         await engine.close();
@@ -210,12 +210,9 @@ async function shutDown(
   const sweep = setInterval(() => {
     server.closeIdleConnections();
   }, SWEEP_MS);
-  await new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
   clearTimeout(late);
   clearInterval(sweep);
 }

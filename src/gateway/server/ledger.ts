@@ -224,11 +224,6 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#logger.warn(message);
   }
 
-  /** Tells listeners that the gateway ends. */
-  end(): void {
-    this.emit('end');
-  }
-
   get status(): GatewayStatus {
     return {
       mode: this.#mode,

@@ -1,9 +1,9 @@
 // Reads message content in the format of Anthropic's API, which Claude Code and Cline record.
 
 import { thinkingBlock } from '../../shared/content.js';
-import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
+import type { ContentBlock } from '../../shared/content.js';
 import { GROUP_OPENING, INCLUSION_END } from '../../shared/density/index/file-inclusions.js';
-import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
+import type { HistoryAssembler, RecordedMetadata, RecordedResponse } from './history-assembler.js';
 import {
   asArray,
   asFilledText,
@@ -21,9 +21,9 @@ import { mediaBlock } from './content-parts.js';
 export interface AnthropicMessage {
   readonly content: unknown;
   readonly role: 'user' | 'assistant';
-  readonly metadata: ContentMetadata;
+  readonly metadata: RecordedMetadata;
   /** Metadata for the message's tool results. */
-  readonly time: ContentMetadata;
+  readonly time: RecordedMetadata;
   /** The same for all parts of one model message that are recorded separately. */
   readonly key?: string | undefined;
 }

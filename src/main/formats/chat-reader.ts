@@ -1,8 +1,8 @@
 // Reads messages in the format of OpenAI's chat API. Tool calls are either the API's own, or written
 // into the assistant's text and answered by the next user message.
 
-import type { ContentBlock, ContentMetadata, ToolCallBlock } from '../../shared/content.js';
-import type { HistoryAssembler } from './history-assembler.js';
+import type { ContentBlock, ToolCallBlock } from '../../shared/content.js';
+import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
 import {
   asArray,
   asFilledText,
@@ -11,7 +11,6 @@ import {
   errorLine,
   parseArguments,
   textOfParts,
-  withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
 import { mediaBlock, readContent } from './content-parts.js';
@@ -26,8 +25,6 @@ export interface ChatDialect {
   ) => readonly ContentBlock[] | undefined;
   /** Called with the text of each tool response. */
   readonly onObservation?: (text: string) => void;
-  /** Returns further metadata of an assistant message. */
-  readonly readMetadata?: (message: JsonRecord) => ContentMetadata;
 }
 
 /** The roles of messages. */
@@ -80,7 +77,7 @@ export class ChatReader {
     }
     const isSynthetic = role !== 'user' || message['is_demo'] === true;
     this.#history.addHuman(blocks, {
-      ...commonMetadata(message),
+      ...metadataOf(message),
       ...(isSynthetic && { synthetic: true }),
     });
   }
@@ -91,10 +88,8 @@ export class ChatReader {
     const text = textOfParts(message['content']) ?? '';
     const called = calls.length > 0 ? undefined : this.#dialect.readTextCall?.(message, text);
     this.#awaitsObservation = called !== undefined;
-    this.#history.addAi([...readReasoning(message), ...(called ?? [...blocks, ...calls])], {
-      ...commonMetadata(message),
-      ...this.#dialect.readMetadata?.(message),
-    });
+    const read = [...readReasoning(message), ...(called ?? [...blocks, ...calls])];
+    this.#history.addAi(read, metadataOf(message));
   }
 
   #readTool(message: JsonRecord): void {
@@ -109,10 +104,7 @@ export class ChatReader {
     const result = textOfParts(content) ?? content ?? '';
     const error = typeof result === 'string' ? observedFailure(result) : undefined;
     if (typeof result === 'string') this.#dialect.onObservation?.(result);
-    this.#history.addResponse(
-      { ...withoutUndefined({ callId, error }), result },
-      commonMetadata(message),
-    );
+    this.#history.addResponse({ callId, result, error }, metadataOf(message));
   }
 }
 
@@ -126,13 +118,13 @@ function observedFailure(text: string): string | undefined {
   return isFailure.test(observation) ? errorLine(observation.replace(/^ERROR:\s*/, '')) : undefined;
 }
 
-function commonMetadata(message: JsonRecord): ContentMetadata {
-  return withoutUndefined({
+function metadataOf(message: JsonRecord): RecordedMetadata {
+  return {
     timestamp: asTimestamp(message['timestamp'] ?? message['ts']),
     id: asText(message['id']),
     model: asText(message['model']),
     usage: asRecord(message['usage']),
-  });
+  };
 }
 
 /** Reads reasoning, which several compatible providers return in a field of its own. */

@@ -4,13 +4,12 @@
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { Format, RecordReader } from './format.js';
-import type { ContentMetadata } from '../../shared/content.js';
 import { addAnthropicMessage } from './anthropic-content.js';
 import { ClaudeBranch } from './claude-branch.js';
 import type { BranchMessage } from './claude-branch.js';
 import { ABANDONED_BRANCH } from './history-assembler.js';
-import type { HistoryAssembler } from './history-assembler.js';
-import { asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
+import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
+import { asRecord, asText, type JsonRecord } from '../../shared/json.js';
 import { timeOf } from './timestamp.js';
 
 /** Record types that hold no messages. */
@@ -162,26 +161,24 @@ class ClaudeCodeReader implements RecordReader {
   }
 }
 
-function userMetadata(record: JsonRecord): ContentMetadata {
+function userMetadata(record: JsonRecord): RecordedMetadata {
   return {
     ...timeOf(record),
-    ...withoutUndefined({ id: asText(record['uuid']) }),
+    id: asText(record['uuid']),
     ...(record['isMeta'] === true && { synthetic: true }),
     ...(record['isCompactSummary'] === true && { isSummary: true }),
   };
 }
 
 /** Returns the metadata of a model message. The model name `<synthetic>` marks texts of the harness itself, such as API errors. */
-function modelMetadata(record: JsonRecord, message: JsonRecord): ContentMetadata {
+function modelMetadata(record: JsonRecord, message: JsonRecord): RecordedMetadata {
   const model = asText(message['model']);
   const isSynthetic = model === '<synthetic>' || record['isApiErrorMessage'] === true;
   return {
     ...timeOf(record),
-    ...withoutUndefined({
-      id: asText(message['id']),
-      model,
-      usage: asRecord(message['usage']),
-    }),
+    id: asText(message['id']),
+    model,
+    usage: asRecord(message['usage']),
     ...(isSynthetic && { synthetic: true }),
   };
 }

@@ -3,10 +3,9 @@
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { Format } from './format.js';
-import type { ContentMetadata } from '../../shared/content.js';
 import { addAnthropicMessage } from './anthropic-content.js';
-import type { HistoryAssembler } from './history-assembler.js';
-import { asArray, asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
+import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
+import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
 import { asTimestamp } from './timestamp.js';
 
 /** Block types that OpenAI's chat API does not have. */
@@ -41,15 +40,15 @@ function readClineMessage(message: JsonRecord, history: HistoryAssembler): void 
   addAnthropicMessage({ content, role, metadata, time: metadata }, history);
 }
 
-function readMetadata(message: JsonRecord): ContentMetadata {
+function readMetadata(message: JsonRecord): RecordedMetadata {
   const modelInfo = asRecord(message['modelInfo']);
-  return withoutUndefined({
+  return {
     timestamp: asTimestamp(message['ts']),
     id: asText(message['id']),
     model: asText(modelInfo?.['id']),
     provider: asText(modelInfo?.['provider']),
     usage: asRecord(message['metrics']),
-  });
+  };
 }
 
 /** Sessions of Cline. */

@@ -5,8 +5,8 @@ import { runsCommands, searches } from '../../shared/tool-catalog.js';
 import { readOpenAiContent } from './chat-reader.js';
 import type { Format, PlacedRecord, RecordReader } from './format.js';
 import { thinkingBlock } from '../../shared/content.js';
-import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
-import type { HistoryAssembler } from './history-assembler.js';
+import type { ContentBlock } from '../../shared/content.js';
+import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
 import {
   asArray,
   asFilledText,
@@ -16,7 +16,6 @@ import {
   parseArguments,
   textOfParts,
   tryParseJson,
-  withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
 import { timeOf } from './timestamp.js';
@@ -68,7 +67,7 @@ function isCodexRecord(record: JsonRecord): boolean {
 }
 
 interface RecordedItem extends PlacedRecord {
-  readonly time: ContentMetadata;
+  readonly time: RecordedMetadata;
 }
 
 class CodexReader implements RecordReader {
@@ -121,7 +120,7 @@ class CodexReader implements RecordReader {
     }
   }
 
-  #readItem(item: JsonRecord, time: ContentMetadata): void {
+  #readItem(item: JsonRecord, time: RecordedMetadata): void {
     this.#items.push({ record: item, time, place: this.#history.place });
     const type = typeOf(item);
     switch (type) {
@@ -149,7 +148,7 @@ class CodexReader implements RecordReader {
     }
   }
 
-  #readMessage(item: JsonRecord, time: ContentMetadata): void {
+  #readMessage(item: JsonRecord, time: RecordedMetadata): void {
     const role = asText(item['role']);
     const content = item['content'];
     if (role === undefined || content === undefined || content === null) {
@@ -158,7 +157,7 @@ class CodexReader implements RecordReader {
     }
     const blocks = readOpenAiContent(content, this.#history);
     if (role === 'assistant') {
-      this.#addModel(blocks, { ...time, ...withoutUndefined({ id: asText(item['id']) }) });
+      this.#addModel(blocks, { ...time, id: asText(item['id']) });
     } else {
       this.#message += 1;
       this.#history.addHuman(blocks, role === 'user' ? time : { ...time, synthetic: true });
@@ -172,7 +171,7 @@ class CodexReader implements RecordReader {
     return thinkingBlock(texts.join('\n'), { encryptedContent: asText(item['encrypted_content']) });
   }
 
-  #readCall(item: JsonRecord, type: string, time: ContentMetadata): void {
+  #readCall(item: JsonRecord, type: string, time: RecordedMetadata): void {
     const name = type === 'local_shell_call' ? 'local_shell' : (asText(item['name']) ?? '');
     const id = asFilledText(item['call_id']) ?? asText(item['id']) ?? '';
     if (name === 'apply_patch') {
@@ -182,7 +181,7 @@ class CodexReader implements RecordReader {
     this.#addModel([{ type: 'tool_call', id, name, parameters }], time);
   }
 
-  #readOutput(item: JsonRecord, time: ContentMetadata): void {
+  #readOutput(item: JsonRecord, time: RecordedMetadata): void {
     this.#message += 1;
     const callId = asFilledText(item['call_id']);
     if (callId === undefined) {
@@ -192,10 +191,8 @@ class CodexReader implements RecordReader {
     const output = item['output'];
     const result = textOfParts(output) ?? asText(asRecord(output)?.['content']) ?? output ?? '';
     const hasFailed = reportsFailure(item) || this.#hasPatchFailed(callId, result);
-    this.#history.addResponse(
-      { callId, result, ...(hasFailed && { error: errorLine(result) }) },
-      time,
-    );
+    const error = hasFailed ? errorLine(result) : undefined;
+    this.#history.addResponse({ callId, result, error }, time);
   }
 
   /** Whether a call is a patch that failed, which must not count as a write. Exit codes of shell commands are ignored. */
@@ -209,7 +206,7 @@ class CodexReader implements RecordReader {
   }
 
   /** Reads a web search that the provider ran. Its output is not recorded, so its status becomes the result of the call. */
-  #readWebSearch(item: JsonRecord, time: ContentMetadata): void {
+  #readWebSearch(item: JsonRecord, time: RecordedMetadata): void {
     this.#webSearches += 1;
     const id = asFilledText(item['id']) ?? `web-search-${this.#webSearches}`;
     const parameters = item['action'] ?? {};
@@ -248,7 +245,7 @@ class CodexReader implements RecordReader {
   }
 
   /** Reads the list of items that replaced the history. Older versions recorded only the summary. */
-  #readCompaction(payload: JsonRecord, time: ContentMetadata): void {
+  #readCompaction(payload: JsonRecord, time: RecordedMetadata): void {
     const { place } = this.#history;
     const kept = asArray(payload['replacement_history']).map(asRecord);
     const items = kept.filter((record) => record !== undefined);
@@ -262,9 +259,9 @@ class CodexReader implements RecordReader {
     this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
   }
 
-  #addModel(blocks: readonly ContentBlock[], metadata: ContentMetadata): void {
-    const model = withoutUndefined({ model: this.#model });
-    this.#history.addAi(blocks, { ...metadata, ...model }, `message-${this.#message}`);
+  #addModel(blocks: readonly ContentBlock[], metadata: RecordedMetadata): void {
+    const key = `message-${this.#message}`;
+    this.#history.addAi(blocks, { ...metadata, model: this.#model }, key);
   }
 }
 

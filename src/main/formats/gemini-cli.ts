@@ -4,15 +4,14 @@
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { Format, RecordReader } from './format.js';
 import { GeminiLogReader, isGeminiLogRecord } from './gemini-log.js';
-import type { ContentBlock, ContentMetadata, ToolCallBlock } from '../../shared/content.js';
-import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
+import type { ContentBlock, ToolCallBlock } from '../../shared/content.js';
+import type { HistoryAssembler, RecordedMetadata, RecordedResponse } from './history-assembler.js';
 import {
   asArray,
   asFilledText,
   asRecord,
   asText,
   errorLine,
-  withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
 import { mediaBlock } from './content-parts.js';
@@ -46,21 +45,20 @@ class GeminiReader implements RecordReader {
   }
 
   /** @param kept metadata to add if a compaction kept the message */
-  read(message: JsonRecord, kept: ContentMetadata = {}): void {
+  read(message: JsonRecord, kept: RecordedMetadata = {}): void {
     const type = asText(message['type']) ?? '';
     if (Array.isArray(message['parts'])) this.#readContent(message);
     else if (type === 'user' || type === 'gemini') this.#readRecord(message, type, kept);
     else if (!NOTICES.has(type)) this.#history.tallyLeftOut('records of the unknown type', type);
   }
 
-  #readRecord(record: JsonRecord, type: 'user' | 'gemini', kept: ContentMetadata): void {
+  #readRecord(record: JsonRecord, type: 'user' | 'gemini', kept: RecordedMetadata): void {
     const parts = partsOf(record['content']);
     if (parts === undefined) {
       this.#history.warn(`A ${type} record without readable content was left out.`);
       return;
     }
-    const id = asText(record['id']);
-    const metadata = { ...timeOf(record), ...withoutUndefined({ id }), ...kept };
+    const metadata = { ...timeOf(record), id: asText(record['id']), ...kept };
     if (type === 'gemini') {
       this.#readAnswer(record, parts, metadata);
       return;
@@ -74,7 +72,7 @@ class GeminiReader implements RecordReader {
     this.#history.addHuman(readParts(parts, this.#history), metadata);
   }
 
-  #readAnswer(record: JsonRecord, parts: readonly unknown[], metadata: ContentMetadata): void {
+  #readAnswer(record: JsonRecord, parts: readonly unknown[], metadata: RecordedMetadata): void {
     const thoughts = asArray(record['thoughts']).flatMap(readThought);
     const blocks = readParts(parts, this.#history);
     const calls = parts.flatMap(readFunctionCall);
@@ -98,7 +96,8 @@ class GeminiReader implements RecordReader {
     const isThoughtInContent = blocks.some(({ type }) => type === 'thinking');
     this.#history.addAi([...(isThoughtInContent ? [] : thoughts), ...blocks, ...calls], {
       ...metadata,
-      ...withoutUndefined({ model: asText(record['model']), usage: asRecord(record['tokens']) }),
+      model: asText(record['model']),
+      usage: asRecord(record['tokens']),
     });
     for (const response of responses) this.#history.addResponse(response, metadata);
   }
@@ -125,9 +124,9 @@ function readFunctionResponse(part: unknown): readonly RecordedResponse[] {
   const error = asRecord(response)?.['error'];
   return [
     {
-      ...withoutUndefined({ callId: asFilledText(answer['id']) }),
+      callId: asFilledText(answer['id']),
       result: outputOf(response) ?? '',
-      ...(error !== undefined && error !== null && { error: errorLine(error) }),
+      error: error === undefined || error === null ? undefined : errorLine(error),
     },
   ];
 }
@@ -190,7 +189,7 @@ function readResult(call: JsonRecord, callId: string): RecordedResponse | undefi
   const output = result ?? fallback;
   if (output === undefined && !hasFailed && status !== 'success') return undefined;
   const error = asFilledText(asRecord(answers[0])?.['error']) ?? asText(output) ?? status;
-  return { callId, result: output ?? '', ...(hasFailed && { error: errorLine(error) }) };
+  return { callId, result: output ?? '', error: hasFailed ? errorLine(error) : undefined };
 }
 
 /** Returns the text of `{ output }` or `{ error }`, and any other response as it is. */

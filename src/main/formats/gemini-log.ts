@@ -1,14 +1,13 @@
 // Reads the logs of Gemini CLI (`~/.gemini/tmp/*/chats/**/*.jsonl`): a header, then messages. A message replaces an earlier one with
 // the same id. A `$rewindTo` record removes a message and all after it; a `$set` record may replace the list of messages.
 
-import type { ContentMetadata } from '../../shared/content.js';
 import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
 import type { PlacedRecord, RecordReader } from './format.js';
 import { ABANDONED_BRANCH } from './history-assembler.js';
-import type { HistoryAssembler } from './history-assembler.js';
+import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
 
 /** Reads a message into the history. `kept` is metadata to add if a compaction kept the message. */
-type ReadMessage = (message: JsonRecord, kept: ContentMetadata) => void;
+type ReadMessage = (message: JsonRecord, kept: RecordedMetadata) => void;
 
 /** Whether a record belongs to such a log. A whole chat document on one line, recognizable by its `messages`, does not. */
 export function isGeminiLogRecord(record: JsonRecord): boolean {

@@ -13,16 +13,22 @@ import {
   type ToolCallBlock,
   type ToolResponseBlock,
 } from '../../shared/content.js';
+import { withoutUndefined } from '../../shared/json.js';
 import { TextRepair } from './text-repair.js';
 import type { TranscriptEvent, TranscriptPlace } from './transcript.js';
 
 /** A tool response as recorded. */
 export interface RecordedResponse {
   /** The recorded id of the call. @default the id of the turn's oldest unanswered call */
-  readonly callId?: string;
+  readonly callId?: string | undefined;
   readonly result: unknown;
-  readonly error?: string;
+  readonly error?: string | undefined;
 }
+
+/** Metadata as recorded: what a record does not have may be `undefined`. */
+export type RecordedMetadata = {
+  readonly [Key in keyof ContentMetadata]: ContentMetadata[Key] | undefined;
+};
 
 interface OpenTurn {
   readonly number: number;
@@ -33,9 +39,9 @@ interface OpenTurn {
   readonly callOrder: string[];
   /** Number of calls at the start of `callOrder` that are known to be answered. */
   answeredCalls: number;
-  metadata: ContentMetadata;
+  metadata: RecordedMetadata;
   readonly responses: ToolResponseBlock[];
-  responseMetadata: ContentMetadata;
+  responseMetadata: RecordedMetadata;
   /** Entries recorded after the message. They are held back, because more of its responses may come and must precede them. */
   readonly after: IContent[];
 }
@@ -44,7 +50,7 @@ interface OpenTurn {
 interface EarlyResponse {
   readonly response: RecordedResponse;
   readonly place: TranscriptPlace;
-  readonly metadata: ContentMetadata;
+  readonly metadata: RecordedMetadata;
 }
 
 /** Maximum number of buffered responses whose calls have not been recorded yet. */
@@ -83,7 +89,7 @@ export class HistoryAssembler {
   });
 
   /** Adds a message of the user, or of the harness on the user's behalf. */
-  addHuman(blocks: readonly ContentBlock[], metadata: ContentMetadata = {}): void {
+  addHuman(blocks: readonly ContentBlock[], metadata: RecordedMetadata = {}): void {
     const filled = blocks.filter(hasSubstance);
     if (filled.length === 0) return;
     this.#addAfterTurn({ speaker: 'human', blocks: filled, ...filledMetadata(metadata) });
@@ -93,7 +99,7 @@ export class HistoryAssembler {
    * Adds a model message, or a part of the open one if `key` is the same. A call without an id, or
    * with an id that an earlier message used, gets a new one. A call without a name is left out with a warning.
    */
-  addAi(blocks: readonly ContentBlock[], metadata: ContentMetadata = {}, key?: string): void {
+  addAi(blocks: readonly ContentBlock[], metadata: RecordedMetadata = {}, key?: string): void {
     if (this.#turn === undefined || key === undefined || this.#turn.key !== key) {
       this.#closeTurn();
       this.#turns += 1;
@@ -114,7 +120,7 @@ export class HistoryAssembler {
     // The first part has the start time, the last one the final usage.
     turn.metadata = {
       ...metadata,
-      ...turn.metadata,
+      ...withoutUndefined(turn.metadata),
       ...(metadata.usage !== undefined && { usage: metadata.usage }),
     };
     for (const block of blocks) {
@@ -124,7 +130,7 @@ export class HistoryAssembler {
   }
 
   /** Adds a tool response. If its call is recorded later, the response waits for it; if never, it is left out with a warning. */
-  addResponse(response: RecordedResponse, metadata: ContentMetadata = {}): void {
+  addResponse(response: RecordedResponse, metadata: RecordedMetadata = {}): void {
     const recordedId = response.callId ?? this.#oldestOpenCall();
     const call = recordedId === undefined ? undefined : this.#openCalls.get(recordedId);
     if (recordedId === undefined || call === undefined) {
@@ -142,7 +148,7 @@ export class HistoryAssembler {
     const turn = this.#turn;
     if (turn?.number === call.turn) {
       turn.responses.push(block);
-      turn.responseMetadata = { ...metadata, ...turn.responseMetadata };
+      turn.responseMetadata = { ...metadata, ...withoutUndefined(turn.responseMetadata) };
     } else {
       this.#addAfterTurn(toolContent([block], filledMetadata(metadata).metadata));
     }
@@ -156,7 +162,7 @@ export class HistoryAssembler {
   }
 
   /** Adds metadata to the newest model message. */
-  amend(metadata: ContentMetadata): void {
+  amend(metadata: RecordedMetadata): void {
     if (this.#turn !== undefined) this.#turn.metadata = { ...this.#turn.metadata, ...metadata };
   }
 
@@ -286,6 +292,7 @@ function shownId(id: string): string {
   return isPlainName(id) ? id : `an id of ${id.length} characters`;
 }
 
-function filledMetadata(metadata: ContentMetadata): { metadata?: ContentMetadata } {
+function filledMetadata(recorded: RecordedMetadata): { metadata?: ContentMetadata } {
+  const metadata = withoutUndefined(recorded);
   return Object.keys(metadata).length === 0 ? {} : { metadata };
 }

@@ -1,9 +1,8 @@
 // Reads mini-swe-agent's trajectories (`*.traj.json`): chats in which the assistant writes one bash
 // command into its text and the next user message holds its output.
 
-import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
+import type { ContentBlock } from '../../shared/content.js';
 import { ChatReader } from './chat-reader.js';
-import type { ChatDialect } from './chat-reader.js';
 import type { Format } from './format.js';
 import { runsCommands } from '../../shared/tool-catalog.js';
 import {
@@ -13,7 +12,6 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
-import { asTimestamp } from './timestamp.js';
 
 function isMiniSweAgentTrajectory(document: JsonRecord): boolean {
   const isTagged = asText(document['trajectory_format'])?.startsWith('mini-swe-agent') ?? false;
@@ -25,11 +23,6 @@ function miniSweAgentWorkspaceRoot(document: JsonRecord): string | undefined {
   const config = asRecord(asRecord(document['info'])?.['config']);
   return asFilledText(asRecord(config?.['environment'])?.['cwd']);
 }
-
-const DIALECT: ChatDialect = {
-  readTextCall: (_, text) => readBashBlock(text),
-  readMetadata,
-};
 
 /** Reads the command from a text with exactly one bash block; the agent runs nothing for other texts. */
 function readBashBlock(text: string): readonly ContentBlock[] | undefined {
@@ -62,14 +55,10 @@ function findBashBlock(text: string, from: number): BashBlock | undefined {
   return { command, start: match.index, end: close + BLOCK_END.length };
 }
 
-function readMetadata(message: JsonRecord): ContentMetadata {
-  const response = asRecord(asRecord(message['extra'])?.['response']);
-  return withoutUndefined({
-    timestamp: asTimestamp(response?.['created']),
-    id: asText(response?.['id']),
-    model: asText(response?.['model']),
-    usage: asRecord(response?.['usage']),
-  });
+/** Returns a message with what the provider's response says about it. */
+function withResponse(message: JsonRecord): JsonRecord {
+  const { created, id, model, usage } = asRecord(asRecord(message['extra'])?.['response']) ?? {};
+  return { ...message, ...withoutUndefined({ timestamp: created, id, model, usage }) };
 }
 
 /** Trajectories of mini-swe-agent; its only tool is the shell. */
@@ -79,6 +68,11 @@ export const MINI_SWE_AGENT: Format<'mini-swe-agent'> = {
   document: { detect: isMiniSweAgentTrajectory, lists: ['messages'] },
   open: (history, document = {}) => {
     history.setWorkspaceRoot(miniSweAgentWorkspaceRoot(document));
-    return new ChatReader(history, DIALECT);
+    const reader = new ChatReader(history, { readTextCall: (_, text) => readBashBlock(text) });
+    return {
+      read: (message) => {
+        reader.read(withResponse(message));
+      },
+    };
   },
 };

@@ -2,19 +2,12 @@
 // branch. The context is the branch that ends with the newest entry; a compaction reduces it to a summary and the entries it keeps.
 
 import { thinkingBlock } from '../../shared/content.js';
-import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
-import {
-  asFilledText,
-  asRecord,
-  asText,
-  errorLine,
-  textOfParts,
-  withoutUndefined,
-} from '../../shared/json.js';
+import type { ContentBlock } from '../../shared/content.js';
+import { asFilledText, asRecord, asText, errorLine, textOfParts } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { Format, PlacedRecord, RecordReader } from './format.js';
-import type { HistoryAssembler } from './history-assembler.js';
+import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
 import { mediaBlock, readContent } from './content-parts.js';
 import { timeOf } from './timestamp.js';
 
@@ -112,7 +105,7 @@ class PiReader implements RecordReader {
     }
   }
 
-  #readEntry({ record, place }: PlacedRecord, kept: ContentMetadata = {}): void {
+  #readEntry({ record, place }: PlacedRecord, kept: RecordedMetadata = {}): void {
     this.#history.place = place;
     const type = asText(record['type']) ?? '';
     const time = { ...timeOf(record), ...kept };
@@ -126,7 +119,7 @@ class PiReader implements RecordReader {
     }
   }
 
-  #readMessage(message: JsonRecord, time: ContentMetadata): void {
+  #readMessage(message: JsonRecord, time: RecordedMetadata): void {
     const role = asText(message['role']) ?? '';
     switch (role) {
       case 'user':
@@ -135,11 +128,9 @@ class PiReader implements RecordReader {
       case 'assistant':
         this.#history.addAi(this.#readContent(message['content']), {
           ...time,
-          ...withoutUndefined({
-            model: asText(message['model']),
-            provider: asText(message['provider']),
-            usage: asRecord(message['usage']),
-          }),
+          model: asText(message['model']),
+          provider: asText(message['provider']),
+          usage: asRecord(message['usage']),
         });
         break;
       case 'toolResult': {
@@ -147,7 +138,7 @@ class PiReader implements RecordReader {
         const content = message['content'];
         const result = textOfParts(content) ?? content ?? '';
         const error = message['isError'] === true ? errorLine(content) : undefined;
-        this.#history.addResponse({ ...withoutUndefined({ callId, error }), result }, time);
+        this.#history.addResponse({ callId, result, error }, time);
         break;
       }
       case 'bashExecution':
@@ -173,7 +164,7 @@ class PiReader implements RecordReader {
   }
 
   /** Reads a command that the user ran, in the form in which it was sent to the model. */
-  #readCommand(message: JsonRecord, time: ContentMetadata): void {
+  #readCommand(message: JsonRecord, time: RecordedMetadata): void {
     if (message['excludeFromContext'] === true) return;
     const command = asText(message['command']) ?? '';
     const output = asText(message['output']) ?? '';

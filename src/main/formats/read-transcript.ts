@@ -123,7 +123,7 @@ export async function* streamTranscript(
     const named: Format | undefined = format && FORMATS[format];
     const lines = await detectLines(text, head, named);
     const pieces = chain(head, text);
-    if (lines !== undefined) yield* assemble(lines.format, recordsOf(pieces), lines.document);
+    if (lines !== undefined) yield* assemble(lines.format, readJsonLines(pieces), lines.document);
     else yield* streamDocument(pieces, named);
   } finally {
     await text.return(undefined);
@@ -195,13 +195,9 @@ async function* chain(
 }
 
 /** A record of JSON Lines or a message of a document; instead of its value, what is wrong with it. */
-type Item = { readonly place: TranscriptPlace } & (
-  { readonly value: unknown } | { readonly damage: string }
-);
-
-async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<Item> {
-  for await (const { line, ...record } of readJsonLines(pieces))
-    yield { place: { line }, ...record };
+interface Item extends TranscriptPlace {
+  readonly value?: unknown;
+  readonly damage?: string;
 }
 
 /** @throws CtxfoldError `UNREADABLE_TRANSCRIPT` if the document has no list of messages. */
@@ -211,7 +207,7 @@ function* messagesOf(document: unknown, { name, document: shape }: Format): Gene
     throw unreadable(`The transcript is no ${name} document: it has no list "${shape?.lists[0]}".`);
   }
   for (const [index, value] of list.messages.entries()) {
-    yield { place: { place: `${list.name}[${index}]` }, value };
+    yield { place: `${list.name}[${index}]`, value };
   }
 }
 
@@ -224,12 +220,12 @@ async function* assemble(
   yield { kind: 'format', format: format.name };
   const history = new HistoryAssembler();
   const reader = format.open(history, document);
-  for await (const item of items) {
-    history.place = item.place;
-    const record = 'value' in item ? asRecord(item.value) : undefined;
-    const what = document === undefined ? 'record' : 'message';
+  const what = document === undefined ? 'record' : 'message';
+  for await (const { value, damage, ...place } of items) {
+    history.place = place;
+    const record = asRecord(value);
     if (record !== undefined) reader.read(record);
-    else history.warn('damage' in item ? item.damage : `A ${what} that is no object was left out.`);
+    else history.warn(damage ?? `A ${what} that is no object was left out.`);
     yield* history.drain();
   }
   reader.finish?.();

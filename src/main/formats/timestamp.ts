@@ -1,7 +1,7 @@
 // Timestamps of recordings.
 
-import type { ContentMetadata } from '../../shared/content.js';
-import { withoutUndefined, type JsonRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import type { RecordedMetadata } from './history-assembler.js';
 
 /** Smaller numbers are seconds: as milliseconds they would be before March 1973, and as seconds they are before the year 5139. */
 const MIN_MILLISECONDS = 1e11;
@@ -18,6 +18,6 @@ export function asTimestamp(value: unknown): number | undefined {
 }
 
 /** Returns the metadata that a record's `timestamp` field gives. */
-export function timeOf(record: JsonRecord): ContentMetadata {
-  return withoutUndefined({ timestamp: asTimestamp(record['timestamp']) });
+export function timeOf(record: JsonRecord): RecordedMetadata {
+  return { timestamp: asTimestamp(record['timestamp']) };
 }

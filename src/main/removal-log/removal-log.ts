@@ -7,7 +7,7 @@ import { assertFilePath, openAppendFile, prepareParentDirectory } from './append
 import { CallIndex } from './call-index.js';
 import { acquireFileLock } from './file-lock.js';
 import type { FileLock, LockTiming } from './file-lock.js';
-import { readLogTail, RecordFile } from './record-file.js';
+import { RecordFile } from './record-file.js';
 import type { RemovalDraft } from './removal-record.js';
 import { RemovalReading } from './removal-reader.js';
 import type { RecordPlace, RemovalSource } from './removal-reader.js';
@@ -27,11 +27,6 @@ export interface RemovalLogOptions {
   readonly openFile?: (path: string) => Promise<FileHandle>;
   /** Timing of the file's lock. @default a heartbeat every 2 seconds, a lease of 6 seconds */
   readonly lockTiming?: LockTiming;
-}
-
-export interface AppendOptions {
-  /** Aborting removes the records from the queue. Has no effect once their write has begun. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** How long `close` waits for pending writes. */
@@ -90,9 +85,8 @@ export class RemovalLog {
    * this process or another one, has it open. TypeError for an invalid path.
    */
   static async open(path: string, options: RemovalLogOptions = {}): Promise<RemovalLog> {
-    const { now = Date.now, openFile = openAppendFile, lockTiming } = options;
     assertFilePath(path);
-    const openParts = (): Promise<OpenLog> => openLog(path, openFile, lockTiming, now);
+    const openParts = (): Promise<OpenLog> => openLog(path, options);
     try {
       return new RemovalLog(await openParts(), openParts);
     } catch (error) {
@@ -104,10 +98,11 @@ export class RemovalLog {
    * Appends records, contiguously and after those of earlier calls. Resolves when they are on disk. Records are encoded when they are
    * written, and must not change until then.
    *
+   * @param signal aborting removes the records from the queue; has no effect once their write has begun
    * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED`, with the system's error as the cause, if the records are not known to be on disk;
    * `CLOSED` after `close`; the signal's reason if it aborts before the write begins.
    */
-  append(drafts: readonly RemovalDraft[], { signal }: AppendOptions = {}): Promise<void> {
+  append(drafts: readonly RemovalDraft[], signal?: AbortSignal): Promise<void> {
     if (this.#closing !== undefined) {
       return Promise.reject(writerClosed(this.path, 'open another one to append.'));
     }
@@ -173,7 +168,7 @@ export class RemovalLog {
 
   async #release(): Promise<void> {
     // Failures to close lose nothing, because acknowledged records are on disk.
-    await this.#parts.records.close().catch(() => undefined);
+    await this.#parts.file.close().catch(() => undefined);
     await this.#parts.lock.release().catch(() => undefined);
   }
 
@@ -182,12 +177,12 @@ export class RemovalLog {
    * for the rest of the session. The records in the deleted file are lost.
    */
   async #replaceDeleted(): Promise<void> {
-    const { file, records, lock } = this.#parts;
+    const { file, lock } = this.#parts;
     if (!(await lock.isDeleted()) && (await file.stat()).nlink > 0) return;
     await lock.release();
     this.#parts = await this.#reopen();
     // Closed later, because a `restore` may still be reading the old file.
-    void this.#restoring.then(() => records.close()).catch(() => undefined);
+    void this.#restoring.then(() => file.close()).catch(() => undefined);
   }
 
   /** Writes records, unless their append was aborted or given up while it waited. */
@@ -227,9 +222,7 @@ async function readNew(source: RemovalSource, parts: OpenLog): Promise<void> {
 /** @throws the system's error, or that of the lock. */
 async function openLog(
   path: string,
-  openFile: (path: string) => Promise<FileHandle>,
-  lockTiming: LockTiming | undefined,
-  now: () => number,
+  { now = Date.now, openFile = openAppendFile, lockTiming }: RemovalLogOptions,
 ): Promise<OpenLog> {
   let lock: FileLock | undefined;
   let file: FileHandle | undefined;
@@ -237,8 +230,7 @@ async function openLog(
     const resolved = await prepareParentDirectory(path);
     lock = await acquireFileLock(resolved, lockTiming);
     file = await openFile(resolved);
-    const tail = await readLogTail(resolved, file);
-    const records = new RecordFile(file, tail, now);
+    const records = new RecordFile(file, (await file.stat()).size, now);
     return { path: resolved, file, records, lock, index: new PartialIndex() };
   } catch (error) {
     // Errors of the cleanup must not hide the first one.

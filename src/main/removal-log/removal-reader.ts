@@ -22,7 +22,7 @@ export interface RecordLocation {
 export interface RecordPlace {
   /** Offset of its line. */
   readonly offset: number;
-  /** Its number: a line has several records if line breaks were lost. */
+  /** The offset at which it was written: a line has several records if line breaks were lost. */
   readonly seq: number;
 }
 

@@ -24,7 +24,7 @@ export interface RemovalDraft {
 
 /** A recorded change. */
 export interface RemovalRecord {
-  /** Ascends through the file, also across restarts, and never exceeds the record's offset. Failed writes leave gaps. */
+  /** The offset in the file at which it was written. So it ascends through the file, also across restarts. */
   readonly seq: number;
   /** Time of writing in milliseconds since the epoch; 0 if the clock returned no valid `Date`. */
   readonly at: number;

@@ -105,7 +105,7 @@ export class SessionLog {
   }
 
   #append(drafts: readonly RemovalDraft[], signal: AbortSignal | undefined): Promise<void> {
-    if (!(this.#log instanceof Error)) return this.#log.append(drafts, { signal });
+    if (!(this.#log instanceof Error)) return this.#log.append(drafts, signal);
     if (this.#isClosed) return Promise.reject(writerClosed(this.path, 'open another one.'));
     if (!this.#isOpening) void this.#open();
     return Promise.reject(this.#log);

@@ -88,17 +88,13 @@ describe('shellLine', () => {
   });
 });
 
-const fail = (message: string): never => {
-  throw new Error(message);
-};
-
 describe('runGateway', () => {
   it('prints failures, and waits 25 s for open answers after SIGTERM', async () => {
     onTestFinished(() => void vi.restoreAllMocks());
     const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const before = process.listenerCount('SIGTERM');
     // No server listens there.
-    const code = runGateway({ upstreams: { openai: 'http://127.0.0.1:1' } }, fail);
+    const code = runGateway({ upstreams: { openai: 'http://127.0.0.1:1' } });
     await expect.poll(() => process.listenerCount('SIGTERM')).toBe(before + 1);
     const [, url = ''] = /listening on (\S+)/.exec(String(printed.mock.calls[0]?.[0])) ?? [];
     expect((await fetch(`${url}/v1/models`)).status).toBe(502);
@@ -118,7 +114,7 @@ describe('runBehindGateway', () => {
     const before = process.listenerCount('SIGINT');
     const end = join(temporaryFolder(), 'end');
     const wait = `const wait = setInterval(() => fs.existsSync(process.argv[1]) && clearInterval(wait), 20)`;
-    const code = runBehindGateway([process.execPath, '-e', wait, end], {}, fail);
+    const code = runBehindGateway([process.execPath, '-e', wait, end], {});
     await expect.poll(() => process.listenerCount('SIGINT')).toBe(before + 1);
     process.listeners('SIGINT').at(-1)!('SIGINT');
     writeFileSync(end, '');

@@ -185,7 +185,7 @@ describe('createRecallServer', () => {
       expect(await list()).toEqual({ text: 'Nothing was removed so far.', isError: false });
       await writeFile(path, '');
       expect((await list()).text).toBe('Nothing was removed so far.');
-      for (const cursor of ['', 'x', '1.2', '1.2.3.4']) {
+      for (const cursor of ['', 'x', '1.2', '-1']) {
         const { text, isError } = await list({ cursor });
         expect([text, isError]).toEqual([expect.stringContaining('Leave it out'), true]);
       }

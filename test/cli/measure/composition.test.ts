@@ -4,8 +4,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { aiContent, humanText, toolCall, toolContent, toolResponse } from '../../../src/index.js';
 import type { IContent } from '../../../src/index.js';
-import { categoryOf, compositionOf, tokensByBlock } from '../../../src/cli/measure/composition.js';
-import type { Composition } from '../../../src/cli/measure/composition.js';
+import {
+  categoryOf,
+  sharesIn,
+  tokensByBlock,
+  toolDifferences,
+} from '../../../src/cli/measure/composition.js';
+import type { BlockShare } from '../../../src/cli/measure/composition.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 
 const sum = (numbers: Iterable<number>): number =>
@@ -13,60 +18,67 @@ const sum = (numbers: Iterable<number>): number =>
 
 const weights = fc.array(fc.nat(5_000), { minLength: 1, maxLength: 20 });
 
-/** The composition of a history whose entries have the given weights, cyclically. */
-function composed(history: readonly IContent[], given: readonly number[]): Composition {
+/** The shares of a history whose entries have the given weights, cyclically. */
+function weighed(history: readonly IContent[], given: readonly number[]): readonly BlockShare[] {
   const places = new Map(history.map((entry, at) => [entry, at]));
-  return compositionOf(history, (entry) => given[(places.get(entry) ?? 0) % given.length] ?? 0);
+  return sharesIn(history, (entry) => given[(places.get(entry) ?? 0) % given.length] ?? 0);
 }
 
-describe('compositionOf', () => {
+describe('sharesIn', () => {
   test('sums up to the weights of its entries, in whole tokens', () => {
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 60 }), weights, (history, given) => {
-        const { byCategory, byTool } = composed(history, given);
-        const total = sum(history.map((_, at) => given[at % given.length] ?? 0));
-        expect(sum(byCategory.values())).toBe(total);
-        expect([...byCategory.values()].every(Number.isInteger)).toBe(true);
-        const tools = [...byTool.values()];
-        expect(sum(tools.map(({ callTokens }) => callTokens))).toBe(
-          byCategory.get('tool-call') ?? 0,
-        );
-        expect(sum(tools.map(({ resultTokens }) => resultTokens))).toBe(
-          byCategory.get('tool-result') ?? 0,
-        );
+        const tokens = weighed(history, given).map((share) => share.tokens);
+        expect(sum(tokens)).toBe(sum(history.map((_, at) => given[at % given.length] ?? 0)));
+        expect(tokens.every(Number.isInteger)).toBe(true);
       }),
     );
   });
 
-  test('counts every block and every call', () => {
+  test('has every block, as often as the history has its entry', () => {
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 60 }), weights, (history, given) => {
-        const { blocksByCategory, byTool } = composed(history, given);
+        const twice = weighed([...history, ...history], given);
         const blocks = history.flatMap((entry) => entry.blocks);
-        expect(sum(blocksByCategory.values())).toBe(blocks.length);
-        const calls = blocks.filter(({ type }) => type === 'tool_call');
-        expect(sum([...byTool.values()].map((tool) => tool.calls))).toBe(calls.length);
+        expect(twice.flatMap(({ block }) => block ?? [])).toEqual([...blocks, ...blocks]);
       }),
     );
-  });
-
-  test('counts an entry as often as the history has it', () => {
-    const entry = humanText('hello');
-    const composition = compositionOf([entry, entry], () => 10);
-    expect(composition.byCategory.get('user-text')).toBe(20);
-  });
-
-  test('distinguishes calls and results of a tool', () => {
-    const call = aiContent([toolCall('1', 'Read', { file_path: 'a' })]);
-    const result = toolContent([toolResponse('1', 'Read', 'text')]);
-    const { byTool } = compositionOf([call, result], (entry) => (entry === call ? 12 : 400));
-    expect(byTool).toEqual(new Map([['Read', { calls: 1, callTokens: 12, resultTokens: 400 }]]));
   });
 
   test('attributes the weight of an entry without blocks to no block', () => {
-    const composition = compositionOf([{ speaker: 'ai', blocks: [] }], () => 3);
-    expect(composition.byCategory.get('other')).toBe(3);
-    expect(composition.blocksByCategory.get('other')).toBe(0);
+    const shares = sharesIn([{ speaker: 'ai', blocks: [] }], () => 3);
+    expect(shares).toEqual([{ block: null, category: 'other', tool: null, tokens: 3 }]);
+  });
+});
+
+describe('toolDifferences', () => {
+  test('has the tokens of all calls and results, and counts every call', () => {
+    fc.assert(
+      fc.property(arbitraryHistory({ maxEntries: 60 }), weights, (history, given) => {
+        const shares = weighed(history, given);
+        const tools = toolDifferences(shares, []);
+        const tokensIn = (category: string): number =>
+          sum(shares.map((share) => (share.category === category ? share.tokens : 0)));
+        expect(sum(tools.map(({ callTokens }) => callTokens))).toBe(tokensIn('tool-call'));
+        expect(sum(tools.map(({ resultTokens }) => resultTokens))).toBe(tokensIn('tool-result'));
+        expect(sum(tools.map(({ calls }) => calls))).toBe(
+          shares.filter(({ block }) => block?.type === 'tool_call').length,
+        );
+      }),
+    );
+  });
+
+  test('distinguishes calls and results of a tool, and what is gone of each', () => {
+    const call = aiContent([toolCall('1', 'Read', { file_path: 'a' })]);
+    const result = toolContent([toolResponse('1', 'Read', 'text')]);
+    const before = sharesIn([call, result], (entry) => (entry === call ? 12 : 400));
+    const after = sharesIn([call, result], (entry) => (entry === call ? 13 : 30));
+    expect(toolDifferences(before, after)).toEqual([
+      {
+        ...{ tool: 'Read', calls: 1, callTokens: 12, resultTokens: 400 },
+        ...{ reclaimedCallTokens: 0, reclaimedResultTokens: 370 },
+      },
+    ]);
   });
 });
 

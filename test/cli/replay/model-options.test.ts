@@ -15,9 +15,7 @@ function choose(
   given: Partial<ModelArguments>,
   environment: Readonly<Record<string, string>> = {},
 ): ReturnType<typeof readSummarizer> {
-  return readSummarizer({ ...GIVEN, ...given }, environment, (message) => {
-    throw new Error(message);
-  });
+  return readSummarizer({ ...GIVEN, ...given }, environment);
 }
 
 describe('readSummarizer', () => {
@@ -42,11 +40,8 @@ describe('readSummarizer', () => {
 
   test.each(['middle-out', 'one-shot'] as const)('names the options that %s lacks', (strategy) => {
     const { contextLimit } = GIVEN;
-    const fail = (message: string): never => {
-      throw new Error(message);
-    };
     const read = (more: Partial<ModelArguments>) => () =>
-      readSummarizer({ strategy, contextLimit, ...more }, {}, fail);
+      readSummarizer({ strategy, contextLimit, ...more }, {});
     expect(read({})).toThrow(/add --base-url <url> and --model <name>\.$/);
     expect(read({ model: 'm' })).toThrow(/: add --base-url <url>\.$/);
     expect(read({ baseUrl: 'http://h' })).toThrow(/: add --model <name>\.$/);
@@ -57,10 +52,7 @@ describe('readSummarizer', () => {
     (name) => {
       expect(() => choose({ strategy: name })).toThrow(/drop --base-url, --model/);
       const { contextLimit } = GIVEN;
-      const fail = (): never => {
-        throw new Error('not expected');
-      };
-      expect(readSummarizer({ strategy: name, contextLimit }, {}, fail)).toBeUndefined();
+      expect(readSummarizer({ strategy: name, contextLimit }, {})).toBeUndefined();
     },
   );
 

@@ -81,8 +81,9 @@ describe('SessionRecorder', () => {
     expect(reasons.filter((reason) => !known.some((form) => form.test(reason)))).toEqual([]);
   });
 
-  test('an empty session has no turns', async () => {
-    const recording = await record([]);
-    expect(recording).toMatchObject({ turns: [], rows: [] });
+  test('an empty session has only the turn of its end', async () => {
+    const { turns, rows, report } = await record([]);
+    expect([turns.flat().filter((tokens) => tokens > 0), turns.length]).toEqual([[], 1]);
+    expect([rows, report.modelCalls]).toEqual([[], []]);
   });
 });

@@ -52,7 +52,7 @@ describe('settingsSnippet', () => {
     const model = { baseUrl: 'http://localhost/v1', model: 'm', contextLimit: 9_000 };
     const summarizer = { ...model, fallbackToTruncation: true };
     const text = settingsSnippet({ ...report.settings, strategy: 'middle-out', summarizer });
-    expect(text).toContain(`    'compression.fallbackToTruncation': true,\n`);
+    expect(text).toContain(`    'compression.fallbackToTruncation': true\n`);
     const stops = { ...summarizer, fallbackToTruncation: false };
     expect(settingsSnippet({ ...report.settings, summarizer: stops })).not.toContain('fallback');
   });

@@ -42,7 +42,7 @@ describe('renderPage', () => {
       const page = await documentOf(longSession(3), { ...(contextLimit && { contextLimit }) });
       return /<pre id="snippet"[^>]*>([^<]*)/.exec(page)?.[1];
     };
-    expect(await of(60_000)).toContain('contextLimit: 60000,');
+    expect(await of(60_000)).toContain('contextLimit: 60000\n');
     expect(await of()).toContain('createCompactor();');
   });
 

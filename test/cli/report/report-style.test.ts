@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { LAYERS } from '../../../src/cli/report/report-page.js';
+import { CATEGORIES } from '../../../src/cli/measure/composition.js';
 
 const STYLE = readFileSync('src/cli/report/report.css', 'utf8');
 
@@ -28,8 +28,6 @@ function contrast(one: string, other: string): number {
 }
 
 const [, light = '', dark = ''] = STYLE.split(/:root[^{]*\{/);
-
-const CATEGORIES = LAYERS.map(({ id }) => id);
 
 describe.each([
   ['light', colours(light)],

@@ -50,14 +50,16 @@ describe('fitLines', () => {
 });
 
 describe('printCode', () => {
-  it('breaks no text in it, and lets no control character through', () => {
+  it.each(['"', "'"])('breaks no text in %s, and lets no control character through', (quote) => {
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     onTestFinished(() => {
       write.mockRestore();
     });
     const long = '/home/somebody/a project/'.repeat(9);
-    printCode(`f({\n  workspaceRoot: ${JSON.stringify(`${long}\u009b`)},\n});\n`);
+    const wide = 'f, '.repeat(40);
+    printCode(`f({\n  workspaceRoot: ${quote}${long}\u009b${quote},\n});\n${wide}\n`);
     const printed = write.mock.calls.map(([text]) => String(text)).join('');
-    expect(printed).toBe(`f({\n  workspaceRoot: "${long}\\u009b",\n});\n`);
+    const code = `f({\n  workspaceRoot: ${quote}${long}\\u009b${quote},\n});\n`;
+    expect([printed.slice(0, code.length), printed.split('\n').length]).toEqual([code, 6]);
   });
 });

@@ -6,7 +6,7 @@ describe('BodyCopy', () => {
     const copy = new BodyCopy(Number.MAX_SAFE_INTEGER, 2 ** 52);
     expect(copy.isTooLarge).toBe(false);
     expect(copy.add(Buffer.from('{'))).toBe(false);
-    expect([copy.isTooLarge, copy.length]).toEqual([true, 0]);
+    expect([copy.isTooLarge, copy.bytes.length]).toEqual([true, 0]);
   });
 
   it('holds nothing of a body that is too large', () => {

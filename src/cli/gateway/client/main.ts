@@ -117,20 +117,17 @@ function showTotals(all: readonly ConversationRecord[]): void {
   const without = sum(({ line }) => line.costs.uncompacted.sentTokens);
   const sent = sum(({ line }) => line.costs.sentTokens);
   const [bytes, compacted] = [sum((of) => of.bytes), sum((of) => of.compactedBytes)];
-  const priced = all.flatMap(({ line }) => line.costs.dollars ?? []);
-  const money =
-    priced.length === 0
-      ? undefined
-      : {
-          with: priced.reduce((total, of) => total + of.with, 0),
-          without: priced.reduce((total, of) => total + of.without, 0),
-        };
+  const isPriced = all.some(({ line }) => line.costs.dollars !== undefined);
+  const money = {
+    with: sum(({ line }) => line.costs.dollars?.with ?? 0),
+    without: sum(({ line }) => line.costs.dollars?.without ?? 0),
+  };
   fill(byId('totals'), [
     ['conversations', formatCount(all.length)],
     ['calls', formatCount(sum(({ calls }) => calls))],
     ['tokens of messages without ctxfold', formatCount(without)],
     ['tokens of messages with ctxfold', `${formatCount(sent)} (${saving(without, sent)} less)`],
-    ['cost of messages', dollars(money)],
+    ['cost of messages', isPriced ? dollars(money) : ''],
     ['requests as compacted', `${kilobytes(compacted)} (${saving(bytes, compacted)} less)`],
   ]);
 }
