@@ -48,6 +48,58 @@ describe('resultText', () => {
     }
   });
 
+  const answered = (...texts: readonly string[]): object => ({
+    content: texts.map((text) => ({ type: 'text', text })),
+  });
+  const resource = { type: 'resource', resource: { uri: 'r://a', text: TEXT } };
+  const written = `{"type":"resource","resource":{"uri":"r://a","text":"\n${TEXT}\n"}}`;
+
+  it('has the texts of an MCP answer on their own lines, whatever stands before them', () => {
+    const meta = { _meta: { a: 1 }, ...answered(TEXT) };
+    expect(seen(meta)).toBe(`{"_meta":{"a":1},"content":[{"type":"text","text":"\n${TEXT}\n"}]}`);
+    expect(seen(JSON.stringify(answered(TEXT), null, 1))).toContain(`"text": "\n${TEXT}\n"`);
+    const inData = { ...answered(JSON.stringify({ stdout: TEXT })), isError: false };
+    expect(seen(inData)).toBe(
+      `{"content":[{"type":"text","text":"\n{"stdout":"\n${TEXT}\n"}\n"}],"isError":false}`,
+    );
+  });
+
+  it('has the texts of resources on their own lines, in answers and as clients of MCP pass them on', () => {
+    expect(seen({ content: [resource] })).toBe(`{"content":[${written}]}`);
+    expect(seen(JSON.stringify([resource]))).toBe(`[${written}]`);
+    const lines = [resource, resource].map((part) => JSON.stringify(part)).join('\n');
+    expect(seen(lines)).toBe(`${written}\n${written}`);
+    expect(seen(`done\n${lines}\nend`)).toBe(`done\n${written}\n${written}\nend`);
+    const picture = { type: 'resource', resource: { uri: 'r://a', blob: 'aGk=' } };
+    expect(seen({ content: [picture] })).toBeUndefined();
+  });
+
+  it('has what an MCP answer says twice once', () => {
+    const data = { rows: [{ id: 1 }, { id: 2 }] };
+    const note = '"structuredContent":"[… the same as the content left out …]"';
+    for (const [text, structuredContent] of [
+      [TEXT, { result: TEXT }],
+      [JSON.stringify(data), data],
+      [JSON.stringify(data.rows, null, 1), { result: data.rows }],
+      ['a', { result: 'a' }],
+    ] as const) {
+      const given = { ...answered(text), structuredContent };
+      for (const result of [given, JSON.stringify(given)]) {
+        const left = seen(result) ?? '';
+        expect(left.replaceAll(`"\n${text}\n"`, JSON.stringify(text))).toBe(
+          `${JSON.stringify(answered(text)).slice(0, -1)},${note}}`,
+        );
+      }
+    }
+  });
+
+  it('keeps structured content that says anything else, or in JSON of other digits than ours', () => {
+    const other = { ...answered('{"a":1}'), structuredContent: { a: 1, b: 2 } };
+    expect(seen(other)).toContain('"b":2');
+    const digits = '{"content":[{"type":"text","text":"a"}],"x":1.0,"structuredContent":{"a":"a"}}';
+    expect(seen(digits)).toBe(digits);
+  });
+
   it('is the texts of a list of text parts, and no other list of parts', () => {
     const part = (text: string): object => ({ type: 'text', text });
     expect(seen([part(TEXT), part('end')])).toBe(`${TEXT}\nend`);
