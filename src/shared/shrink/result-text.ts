@@ -17,9 +17,11 @@ const MIN_BREAKS = 2;
 const MAX_LENGTH = 1_000_000;
 /** Minimum share of the JSON that the written-out texts must make up, so that data stays data. */
 const MIN_SHARE = 0.5;
-/** Maximum nesting of texts to write out: a wrapper is at most a list of objects; resources in MCP's answers are two levels deeper. Deeper is data. */
-const MAX_DEPTH = 2;
-const MAX_DEPTH_OF_ANSWER = MAX_DEPTH + 2;
+/** Maximum nesting of texts to write out: a wrapper is at most an object with a list of objects with an object each, as MCP's answers. */
+const MAX_DEPTH = 4;
+/** In place of a written-out text of at least this length, in UTF-16 units, that is the same as the one before it. */
+const MIN_REPEATED = 200;
+const REPEATED = `"${leftOut('the same text as before')}"`;
 /** Matches the start of JSON that may be an MCP answer, or the content of one. */
 const MAY_BE_ANSWER = /^[[{][^]{0,1000}?"type":\s*"(?:text|resource)"/;
 /** Matches lines that are resources, which clients of MCP put between other texts, and lines that are not. */
@@ -49,9 +51,11 @@ export function resultText(result: unknown): string | undefined {
   const mayHaveTexts = /^["[{]/.test(json) && (json.includes('\\n') || MAY_BE_ANSWER.test(json));
   const value = mayHaveTexts ? tryParseJson(json) : undefined;
   if (value === undefined) return asGiven && withResources(asGiven);
-  const written = isAnswer(value) ? writtenAnswer(json, value) : writtenOut(json);
-  const isSame = written !== undefined && endedInFailure(written) === endedInFailure(value);
-  return isSame ? written : asGiven;
+  const isOfAnswer = isAnswer(value);
+  const once = isOfAnswer ? withoutRepeated(json, value) : json;
+  const forms = [writtenOut(once, isOfAnswer), once === json ? undefined : once];
+  const hasFailed = endedInFailure(value);
+  return forms.find((form) => form !== undefined && endedInFailure(form) === hasFailed) ?? asGiven;
 }
 
 /** Returns a text with the texts of resources on lines of their own. */
@@ -95,14 +99,13 @@ function isAnswer(value: unknown): boolean {
   return Array.isArray(parts) && (parts !== value || parts.some((part) => isResource(part)));
 }
 
-/** Returns the JSON of an MCP answer with its long texts written out, and without structured content that repeats its texts. */
-function writtenAnswer(json: string, value: unknown): string | undefined {
+/** Returns the JSON of an MCP answer without structured content that repeats its texts. */
+function withoutRepeated(json: string, value: unknown): string {
   const fields = asRecord(value) ?? {};
   const isRepeated = isSaid(fields['structuredContent'], fields['content']);
   // JSON that is written otherwise than ours stays as it is, down to the digits of its numbers.
-  if (!isRepeated || JSON.stringify(value) !== json) return writtenOut(json, true);
-  const once = JSON.stringify({ ...fields, structuredContent: leftOut('the same as the content') });
-  return writtenOut(once, true) ?? once;
+  if (!isRepeated || JSON.stringify(value) !== json) return json;
+  return JSON.stringify({ ...fields, structuredContent: leftOut('the same as the content') });
 }
 
 /** Whether structured content is what the texts of content say: as JSON, or as its only field. */
@@ -122,22 +125,24 @@ function isSaid(structured: unknown, content: unknown): boolean {
  * @param isOfAnswer whether the JSON is an MCP answer, whose texts may be data as JSON, with such texts in turn
  */
 function writtenOut(json: string, isOfAnswer = false): string | undefined {
-  const maxDepth = isOfAnswer ? MAX_DEPTH_OF_ANSWER : MAX_DEPTH;
   let written = '';
   let from = 0;
   let length = 0;
   let depth = 0;
+  let last: string | undefined;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
     if (OPENS.has(code)) depth += 1;
     else if (CLOSES.has(code)) depth -= 1;
     if (code !== QUOTE) continue;
     const end = endOfString(json, at);
-    const text = depth <= maxDepth ? textIn(json.slice(at, end), isOfAnswer) : undefined;
+    const text = depth <= MAX_DEPTH ? textIn(json.slice(at, end), isOfAnswer) : undefined;
     if (text !== undefined && json.charCodeAt(end) !== COLON) {
-      written += `${json.slice(from, at)}"\n${text}\n"`;
+      const isRepeated = text === last && text.length >= MIN_REPEATED;
+      written += json.slice(from, at) + (isRepeated ? REPEATED : `"\n${text}\n"`);
       length += end - at;
       from = end;
+      last = text;
     }
     at = end - 1;
   }

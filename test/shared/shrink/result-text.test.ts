@@ -16,14 +16,14 @@ describe('resultText', () => {
   });
 
   it('has the texts in JSON on their own lines', () => {
-    const several = [TEXT, TEXT].map((result, at) => ({
+    const several = [TEXT, `${TEXT}b`].map((result, at) => ({
       query: `/w/${at}`,
       result,
       success: true,
     }));
     expect(seen(JSON.stringify(several))).toBe(
       `[{"query":"/w/0","result":"\n${TEXT}\n","success":true},` +
-        `{"query":"/w/1","result":"\n${TEXT}\n","success":true}]`,
+        `{"query":"/w/1","result":"\n${TEXT}b\n","success":true}]`,
     );
     // In the format of Python.
     expect(seen(JSON.stringify({ output: TEXT, exit_code: 0 }, null, 1))).toBe(
@@ -93,6 +93,26 @@ describe('resultText', () => {
     }
   });
 
+  it('has what an MCP answer says twice once, also of a failure that only its JSON states', () => {
+    const structuredContent = { exitCode: 1, stdout: TEXT };
+    const once = {
+      ...answered(JSON.stringify(structuredContent)),
+      structuredContent: expect.any(String),
+    };
+    const left = seen({ ...once, structuredContent });
+    expect(JSON.parse(left ?? '')).toEqual(once);
+  });
+
+  it('has a text that comes twice in a row once', () => {
+    const given = { exitCode: 0, result: TEXT, artifacts: { stdout: TEXT, charts: [] } };
+    const once = '"[… the same text as before left out …]"';
+    expect(seen(given)).toBe(
+      `{"exitCode":0,"result":"\n${TEXT}\n","artifacts":{"stdout":${once},"charts":[]}}`,
+    );
+    const files = [TEXT, `${TEXT}b`, TEXT, 'a\n\nb', 'a\n\nb'].map((text) => ({ text }));
+    expect(seen(files)).not.toContain(once);
+  });
+
   it('keeps structured content that says anything else, or in JSON of other digits than ours', () => {
     const other = { ...answered('{"a":1}'), structuredContent: { a: 1, b: 2 } };
     expect(seen(other)).toContain('"b":2');
@@ -115,7 +135,7 @@ describe('resultText', () => {
 
   it.each<[string, unknown]>([
     ['that are mostly data', { rows: Array.from({ length: 400 }, (_, at) => at), note: TEXT }],
-    ['with deeply nested texts', { messages: [{ content: TEXT }] }],
+    ['with deeply nested texts', { data: { messages: [{ parts: [TEXT] }] } }],
     ['with texts of one line', { stdout: 'a'.repeat(2_000) }],
     ['with a lone surrogate', { stdout: `${TEXT}\ud83d` }],
     ['with NUL', { stdout: `${TEXT}\0` }],
@@ -158,6 +178,7 @@ describe('resultText', () => {
         const written = seen(json) ?? '';
         // Puts each text back into the JSON where it was written out.
         const texts = (Array.isArray(result) ? result : [result]).flatMap(Object.values);
+        fc.pre(new Set(texts).size === texts.length);
         const restored = texts
           .filter((each): each is string => typeof each === 'string' && each.includes('\n'))
           .toSorted((a, b) => b.length - a.length)
