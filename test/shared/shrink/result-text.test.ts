@@ -30,6 +30,8 @@ describe('resultText', () => {
       `{\n "output": "\n${TEXT}\n",\n "exit_code": 0\n}`,
     );
     expect(seen(JSON.stringify(TEXT))).toBe(`"\n${TEXT}\n"`);
+    const nested = { results: [], logs: { stdout: [TEXT], stderr: [] } };
+    expect(seen(nested)).toBe(`{"results":[],"logs":{"stdout":["\n${TEXT}\n"],"stderr":[]}}`);
     const answered = { content: [{ type: 'text', text: TEXT }] };
     for (const result of [answered, JSON.stringify(answered)]) {
       expect(seen(result)).toBe(`{"content":[{"type":"text","text":"\n${TEXT}\n"}]}`);
