@@ -11,8 +11,9 @@ import { leftOut } from './shrinker.js';
 /** The label of shrunk results whose texts were written out. */
 export const WRITTEN_OUT = 'texts in JSON on lines of their own';
 
-/** Minimum line breaks in a text that is written out. */
+/** Minimum line breaks in a text that is written out, and minimum strings in a list of lines. */
 const MIN_BREAKS = 2;
+const MIN_LINES = 8;
 /** Longer JSON, in UTF-16 units, stays as it is: it is parsed where the history is indexed, which may be the turn loop's thread. */
 const MAX_LENGTH = 1_000_000;
 /** Minimum share of the JSON that the written-out texts must make up, so that data stays data. */
@@ -26,12 +27,14 @@ const REPEATED = `"${leftOut('the same text as before')}"`;
 const MAY_BE_ANSWER = /^[[{][^]{0,1000}?"type":\s*"(?:text|resource)"/;
 /** Matches lines that are resources, which clients of MCP put between other texts, and lines that are not. */
 const RESOURCES = /^\{"type":"resource",.*$/gm;
-/** Matches the start of a JSON string whose text is JSON itself: an object, or a list that begins with one. */
-const DATA = /^"(?:\[\s?)?\{\\"/;
+/** Matches the start of a list of strings. */
+const MAY_BE_LINES = /\[\s*"(?:[^"\\]|\\.){0,2000}",\s*"/;
+/** Matches the start of a JSON string whose text is JSON itself: an object, or a list that begins with one or with a string. */
+const DATA = /^"(?:\[\s?)?\{?\\"/;
 /** Must stay escaped: providers reject lone surrogates, and databases reject NUL. */
 const UNSENDABLE = /\0|\p{Surrogate}/u;
 
-const [QUOTE, COLON] = [0x22, 0x3a];
+const [QUOTE, COLON, OPENS_LIST, CLOSES_LIST] = [0x22, 0x3a, 0x5b, 0x5d];
 const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
@@ -48,7 +51,9 @@ export function resultText(result: unknown): string | undefined {
   const isSeen = json === result || (json.length <= MAX_LENGTH && !endedInFailure(result));
   const asGiven = isSeen ? json : undefined;
   if (json.length > MAX_LENGTH) return asGiven;
-  const mayHaveTexts = /^["[{]/.test(json) && (json.includes('\\n') || MAY_BE_ANSWER.test(json));
+  const mayHaveTexts =
+    /^["[{]/.test(json) &&
+    (json.includes('\\n') || MAY_BE_ANSWER.test(json) || MAY_BE_LINES.test(json));
   const value = mayHaveTexts ? tryParseJson(json) : undefined;
   if (value === undefined) return asGiven && withResources(asGiven);
   const isOfAnswer = isAnswer(value);
@@ -132,6 +137,14 @@ function writtenOut(json: string, isOfAnswer = false): string | undefined {
   let last: string | undefined;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
+    const list = depth < MAX_DEPTH && code === OPENS_LIST ? linesIn(json, at) : undefined;
+    if (list !== undefined) {
+      written += `${json.slice(from, at)}[\n${list.text}\n]`;
+      length += list.end - at;
+      from = list.end;
+      at = from - 1;
+      continue;
+    }
     if (OPENS.has(code)) depth += 1;
     else if (CLOSES.has(code)) depth -= 1;
     if (code !== QUOTE) continue;
@@ -147,6 +160,32 @@ function writtenOut(json: string, isOfAnswer = false): string | undefined {
     at = end - 1;
   }
   return length < MIN_SHARE * json.length ? undefined : written + json.slice(from);
+}
+
+/**
+ * Returns the lines that a list of strings in JSON consists of, such as the paths of files; `undefined` for other lists, for short ones,
+ * and for those that are not most of the JSON, such as the rows of a table.
+ */
+function linesIn(json: string, start: number): { text: string; end: number } | undefined {
+  const least = MIN_SHARE * json.length;
+  if (json.length - start < least) return undefined;
+  const lines: string[] = [];
+  let at = start + 1;
+  for (; at < json.length && json.charCodeAt(at) !== CLOSES_LIST; at += 1) {
+    if (!/[\s,"]/.test(json.charAt(at))) return undefined;
+    if (json.charCodeAt(at) !== QUOTE) continue;
+    const end = endOfString(json, at);
+    lines.push(JSON.parse(json.slice(at, end)) as string);
+    at = end - 1;
+  }
+  const end = at + 1;
+  if (lines.length < MIN_LINES || end - start < least) return undefined;
+  // Some keep their line breaks.
+  const isBroken = lines[0]?.endsWith('\n') === true;
+  const text = isBroken ? lines.join('').replace(/\n$/, '') : lines.join('\n');
+  const isLines = lines.every((line) => [-1, line.length - 1].includes(line.indexOf('\n')));
+  const isSame = text.split('\n').length === lines.length;
+  return isLines && isSame && !UNSENDABLE.test(text) ? { text, end } : undefined;
 }
 
 /** Returns the text to write out for a JSON string, or `undefined` if the string stays as it is. */

@@ -115,6 +115,26 @@ describe('resultText', () => {
     expect(seen(files)).not.toContain(once);
   });
 
+  it('has the lines of a list that is most of the JSON on their own lines', () => {
+    const paths = Array.from({ length: 9 }, (_, at) => `src/"${at}".ts`);
+    const lines = `[\n${paths.join('\n')}\n]`;
+    expect(seen({ files: paths, more: true })).toBe(`{"files":${lines},"more":true}`);
+    expect(seen(JSON.stringify(paths, null, 1))).toBe(lines);
+    expect(seen({ text: paths.map((path) => `${path}\n`) })).toBe(`{"text":${lines}}`);
+    expect(seen({ lines: [...paths, ''] })).toBe(`{"lines":[\n${paths.join('\n')}\n\n]}`);
+    const data = { content: [{ type: 'text', text: JSON.stringify(paths) }] };
+    expect(seen(data)).toBe(`{"content":[{"type":"text","text":"\n${lines}\n"}]}`);
+    for (const other of [
+      paths.slice(2),
+      { rows: [paths, paths, paths] },
+      [...paths, 1],
+      [...paths, 'a\nb'],
+      [...paths, '\0'],
+    ]) {
+      expect(seen(JSON.stringify(other))).toBe(JSON.stringify(other));
+    }
+  });
+
   it('keeps structured content that says anything else, or in JSON of other digits than ours', () => {
     const other = { ...answered('{"a":1}'), structuredContent: { a: 1, b: 2 } };
     expect(seen(other)).toContain('"b":2');
