@@ -34,7 +34,7 @@ const DATA = /^"(?:\[\s?)?\{?\\"/;
 /** Must stay escaped: providers reject lone surrogates, and databases reject NUL. */
 const UNSENDABLE = /\0|\p{Surrogate}/u;
 
-const [QUOTE, COLON, OPENS_LIST, CLOSES_LIST] = [0x22, 0x3a, 0x5b, 0x5d];
+const [SPACE, QUOTE, COMMA, COLON, OPENS_LIST, CLOSES_LIST] = [0x20, 0x22, 0x2c, 0x3a, 0x5b, 0x5d];
 const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
@@ -169,17 +169,16 @@ function writtenOut(json: string, isOfAnswer = false): string | undefined {
 function linesIn(json: string, start: number): { text: string; end: number } | undefined {
   const least = MIN_SHARE * json.length;
   if (json.length - start < least) return undefined;
-  const lines: string[] = [];
   let at = start + 1;
   for (; at < json.length && json.charCodeAt(at) !== CLOSES_LIST; at += 1) {
-    if (!/[\s,"]/.test(json.charAt(at))) return undefined;
-    if (json.charCodeAt(at) !== QUOTE) continue;
-    const end = endOfString(json, at);
-    lines.push(JSON.parse(json.slice(at, end)) as string);
-    at = end - 1;
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(json, at) - 1;
+    else if (code !== COMMA && code > SPACE) return undefined;
   }
   const end = at + 1;
-  if (lines.length < MIN_LINES || end - start < least) return undefined;
+  if (end - start < least) return undefined;
+  const lines = JSON.parse(json.slice(start, end)) as readonly string[];
+  if (lines.length < MIN_LINES) return undefined;
   // Some keep their line breaks.
   const isBroken = lines[0]?.endsWith('\n') === true;
   const text = isBroken ? lines.join('').replace(/\n$/, '') : lines.join('\n');
