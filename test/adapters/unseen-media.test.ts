@@ -100,8 +100,14 @@ describe('a result that has not been sent yet', () => {
     ['anthropic', 'an image', [TEXT, { type: 'image', source: BASE64 }]],
     [
       'anthropic',
-      'a document',
-      [TEXT, { type: 'document', source: { type: 'text', media_type: 'text/plain', data: NOISE } }],
+      'a named document',
+      [
+        TEXT,
+        {
+          ...{ type: 'document', title: 'a.txt' },
+          source: { type: 'text', media_type: 'text/plain', data: NOISE },
+        },
+      ],
     ],
     [
       'anthropic',

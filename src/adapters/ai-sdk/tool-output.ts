@@ -33,7 +33,11 @@ export function readToolOutput(output: JsonRecord): Outcome {
       if (shown?.['type'] === 'computer_screenshot') {
         return { result: `[${shown['type']}]`, mediaTokens: payloadTokens('image/*') };
       }
-      return { result: fields[textField(fields)] ?? value ?? '' };
+      // As a result, a list of texts would be content that a text cannot replace.
+      const isTexts = Array.isArray(value) && value.every((item) => typeof item === 'string');
+      return {
+        result: fields[textField(fields)] ?? (isTexts ? JSON.stringify(value) : value) ?? '',
+      };
     }
     default:
       return { result: value ?? '' };

@@ -3,6 +3,7 @@
 
 import { isToolResponseBlock, thinkingBlock, toolCall } from '../../shared/content.js';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, ToolResponseBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { answerBlock, mediaBlock, opaqueBlockOf } from '../format/blocks.js';
@@ -178,9 +179,19 @@ function contentOf(item: unknown): readonly unknown[] {
 function resultOf(content: unknown): string | readonly string[] {
   const isPlain = asArray(content).every((item) => {
     const fields = asRecord(item);
-    return fields === undefined || fields['type'] === 'text' || isFile(fields);
+    return (
+      fields === undefined || fields['type'] === 'text' || isFile(fields) || isOnlyText(fields)
+    );
   });
   return isPlain ? textOf(content) : textsOf(content);
+}
+
+/** Whether an item is a document that is a text and nothing else, as a resource of an MCP server is passed on. */
+function isOnlyText({ type, source, title, context, citations }: JsonRecord): boolean {
+  const isText = type === 'document' && asRecord(source)?.['type'] === 'text';
+  return (
+    isText && [title, context, citations].every((field) => field === undefined || field === null)
+  );
 }
 
 /** Joins the texts of a result. Other items are represented by their type, such as `[image]`. */

@@ -6,32 +6,43 @@
 import { endedInFailure } from '../outcome.js';
 import { asRecord, endOfString, isRecord, textOfParts, tryParseJson } from '../json.js';
 import { payloadText } from '../tokens/content-text.js';
+import { leftOut } from './shrinker.js';
 
 /** The label of shrunk results whose texts were written out. */
 export const WRITTEN_OUT = 'texts in JSON on lines of their own';
 
-/** Minimum line breaks in a text that is written out. */
+/** Minimum line breaks in a text that is written out, and minimum strings in a list of lines. */
 const MIN_BREAKS = 2;
+const MIN_LINES = 8;
 /** Longer JSON, in UTF-16 units, stays as it is: it is parsed where the history is indexed, which may be the turn loop's thread. */
 const MAX_LENGTH = 1_000_000;
 /** Minimum share of the JSON that the written-out texts must make up, so that data stays data. */
 const MIN_SHARE = 0.5;
-/** Maximum nesting of texts to write out: a wrapper is at most a list of objects; MCP's answers have one level more. Deeper is data. */
-const MAX_DEPTH = 2;
-const MCP = /^\{"content":\s*\[/;
-/** Matches the start of a JSON string whose text is JSON itself: an object, or a list that begins with one. */
-const DATA = /^"(?:\[\s?)?\{\\"/;
+/** Maximum nesting of texts to write out: a wrapper is at most an object with a list of objects with an object each, as MCP's answers. */
+const MAX_DEPTH = 4;
+/** In place of a written-out text of at least this length, in UTF-16 units, that is the same as the one before it. */
+const MIN_REPEATED = 200;
+const REPEATED = `"${leftOut('the same text as before')}"`;
+/** Matches the start of JSON that may be an MCP answer, or the content of one. */
+const MAY_BE_ANSWER = /^[[{][^]{0,1000}?"type":\s*"(?:text|resource)"/;
+/** Matches lines that are resources, which clients of MCP put between other texts, and lines that are not. */
+const RESOURCES = /^\{"type":"resource",.*$/gm;
+/** Matches the start of a list of strings. */
+const MAY_BE_LINES = /\[\s*"(?:[^"\\]|\\.){0,2000}",\s*"/;
+/** Matches the start of a JSON string whose text is JSON itself: an object, or a list that begins with one or with a string. */
+const DATA = /^"(?:\[\s?)?\{?\\"/;
 /** Must stay escaped: providers reject lone surrogates, and databases reject NUL. */
 const UNSENDABLE = /\0|\p{Surrogate}/u;
 
-const [QUOTE, COLON] = [0x22, 0x3a];
+const [SPACE, QUOTE, COMMA, COLON, OPENS_LIST, CLOSES_LIST] = [0x20, 0x22, 0x2c, 0x3a, 0x5b, 0x5d];
 const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
  * Returns a result as shrinkers see it: a string as it is, an object or a list of objects as the JSON that the model is sent; in
- * either, the long texts of a JSON wrapper are written out. A list of text parts is their texts. `undefined` for other results, and for objects and lists that state a
- * failure or whose JSON is longer than `MAX_LENGTH`. Linear in the length of the result.
+ * either, the long texts of a JSON wrapper are written out. A list of text parts is their texts. What an MCP answer says twice stands
+ * there once. `undefined` for other results, and for objects and lists that state a failure or whose JSON is longer than `MAX_LENGTH`.
+ * Linear in the length of the result.
  */
 export function resultText(result: unknown): string | undefined {
   if (isTexts(result)) return resultText(textOfParts(result));
@@ -39,12 +50,23 @@ export function resultText(result: unknown): string | undefined {
   if (typeof json !== 'string') return undefined;
   const isSeen = json === result || (json.length <= MAX_LENGTH && !endedInFailure(result));
   const asGiven = isSeen ? json : undefined;
-  if (json.length > MAX_LENGTH || !/^["[{]/.test(json) || !(json.includes('\\n') || MCP.test(json)))
-    return asGiven;
-  const value = tryParseJson(json);
-  const written = value === undefined ? undefined : writtenOut(json);
-  const isSame = written !== undefined && endedInFailure(written) === endedInFailure(value);
-  return isSame ? written : asGiven;
+  if (json.length > MAX_LENGTH) return asGiven;
+  const mayHaveTexts =
+    /^["[{]/.test(json) &&
+    (json.includes('\\n') || MAY_BE_ANSWER.test(json) || MAY_BE_LINES.test(json));
+  const value = mayHaveTexts ? tryParseJson(json) : undefined;
+  if (value === undefined) return asGiven && withResources(asGiven);
+  const isOfAnswer = isAnswer(value);
+  const once = isOfAnswer ? withoutRepeated(json, value) : json;
+  const forms = [writtenOut(once, isOfAnswer), once === json ? undefined : once];
+  const hasFailed = endedInFailure(value);
+  return forms.find((form) => form !== undefined && endedInFailure(form) === hasFailed) ?? asGiven;
+}
+
+/** Returns a text with the texts of resources on lines of their own. */
+function withResources(text: string): string {
+  const has = text.startsWith('{"type":"resource",') || text.includes('\n{"type":"resource",');
+  return has ? text.replaceAll(RESOURCES, (line) => writtenOut(line) ?? line) : text;
 }
 
 /** Whether a result is a list of nothing but texts, as MCP's clients pass them on. */
@@ -67,28 +89,73 @@ function isJson(result: unknown): boolean {
 /** Whether a part of content is a text, as in MCP's answers, or has no type and is data. */
 function isText(part: unknown): boolean {
   const { type = 'text' } = asRecord(part) ?? {};
-  return type === 'text';
+  return type === 'text' || isResource(part);
 }
 
-/** Returns JSON with its long texts written out; `undefined` if they make up too little of it. */
-function writtenOut(json: string): string | undefined {
-  const isAnswer = MCP.test(json);
-  const maxDepth = isAnswer ? MAX_DEPTH + 1 : MAX_DEPTH;
+/** Whether a part is a text with an address, as MCP's servers return files. */
+function isResource(part: unknown): boolean {
+  const { type, resource } = asRecord(part) ?? {};
+  return type === 'resource' && typeof asRecord(resource)?.['text'] === 'string';
+}
+
+/** Whether a value is an answer of MCP, or only the content of one. */
+function isAnswer(value: unknown): boolean {
+  const parts = asRecord(value)?.['content'] ?? value;
+  return Array.isArray(parts) && (parts !== value || parts.some((part) => isResource(part)));
+}
+
+/** Returns the JSON of an MCP answer without structured content that repeats its texts. */
+function withoutRepeated(json: string, value: unknown): string {
+  const fields = asRecord(value) ?? {};
+  const isRepeated = isSaid(fields['structuredContent'], fields['content']);
+  // JSON that is written otherwise than ours stays as it is, down to the digits of its numbers.
+  if (!isRepeated || JSON.stringify(value) !== json) return json;
+  return JSON.stringify({ ...fields, structuredContent: leftOut('the same as the content') });
+}
+
+/** Whether structured content is what the texts of content say: as JSON, or as its only field. */
+function isSaid(structured: unknown, content: unknown): boolean {
+  const said = isRecord(structured) ? textOfParts(content) : undefined;
+  if (said === undefined || !isRecord(structured)) return false;
+  const [only, ...others] = Object.values(structured);
+  const alone = others.length === 0 ? only : undefined;
+  const parsed = tryParseJson(said);
+  const isSame = (each: unknown): boolean => JSON.stringify(each) === JSON.stringify(parsed);
+  return alone === said || (parsed !== undefined && [structured, alone].some(isSame));
+}
+
+/**
+ * Returns JSON with its long texts written out; `undefined` if they make up too little of it.
+ *
+ * @param isOfAnswer whether the JSON is an MCP answer, whose texts may be data as JSON, with such texts in turn
+ */
+function writtenOut(json: string, isOfAnswer = false): string | undefined {
   let written = '';
   let from = 0;
   let length = 0;
   let depth = 0;
+  let last: string | undefined;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
+    const list = depth < MAX_DEPTH && code === OPENS_LIST ? linesIn(json, at) : undefined;
+    if (list !== undefined) {
+      written += `${json.slice(from, at)}[\n${list.text}\n]`;
+      length += list.end - at;
+      from = list.end;
+      at = from - 1;
+      continue;
+    }
     if (OPENS.has(code)) depth += 1;
     else if (CLOSES.has(code)) depth -= 1;
     if (code !== QUOTE) continue;
     const end = endOfString(json, at);
-    const text = depth <= maxDepth ? textIn(json.slice(at, end), isAnswer) : undefined;
+    const text = depth <= MAX_DEPTH ? textIn(json.slice(at, end), isOfAnswer) : undefined;
     if (text !== undefined && json.charCodeAt(end) !== COLON) {
-      written += `${json.slice(from, at)}"\n${text}\n"`;
+      const isRepeated = text === last && text.length >= MIN_REPEATED;
+      written += json.slice(from, at) + (isRepeated ? REPEATED : `"\n${text}\n"`);
       length += end - at;
       from = end;
+      last = text;
     }
     at = end - 1;
   }
@@ -96,15 +163,36 @@ function writtenOut(json: string): string | undefined {
 }
 
 /**
- * Returns the text to write out for a JSON string, or `undefined` if the string stays as it is.
- *
- * @param isAnswer whether the JSON is an MCP answer, whose texts may be data as JSON
+ * Returns the lines that a list of strings in JSON consists of, such as the paths of files; `undefined` for other lists, for short ones,
+ * and for those that are not most of the JSON, such as the rows of a table.
  */
-function textIn(string: string, isAnswer: boolean): string | undefined {
-  const isData = isAnswer && DATA.test(string);
+function linesIn(json: string, start: number): { text: string; end: number } | undefined {
+  const least = MIN_SHARE * json.length;
+  if (json.length - start < least) return undefined;
+  let at = start + 1;
+  for (; at < json.length && json.charCodeAt(at) !== CLOSES_LIST; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(json, at) - 1;
+    else if (code !== COMMA && code > SPACE) return undefined;
+  }
+  const end = at + 1;
+  if (end - start < least) return undefined;
+  const lines = JSON.parse(json.slice(start, end)) as readonly string[];
+  if (lines.length < MIN_LINES) return undefined;
+  // Some keep their line breaks.
+  const isBroken = lines[0]?.endsWith('\n') === true;
+  const text = isBroken ? lines.join('').replace(/\n$/, '') : lines.join('\n');
+  const isLines = lines.every((line) => [-1, line.length - 1].includes(line.indexOf('\n')));
+  const isSame = text.split('\n').length === lines.length;
+  return isLines && isSame && !UNSENDABLE.test(text) ? { text, end } : undefined;
+}
+
+/** Returns the text to write out for a JSON string, or `undefined` if the string stays as it is. */
+function textIn(string: string, isOfAnswer: boolean): string | undefined {
+  const isData = isOfAnswer && DATA.test(string);
   if (!isData && string.split('\\n', MIN_BREAKS + 1).length <= MIN_BREAKS) return undefined;
   const text = JSON.parse(string) as string;
   if (UNSENDABLE.test(text)) return undefined;
-  const isLong = text.split('\n', MIN_BREAKS + 1).length > MIN_BREAKS;
-  return isLong || (isData && tryParseJson(text) !== undefined) ? text : undefined;
+  if (isData && tryParseJson(text) !== undefined) return writtenOut(text) ?? text;
+  return text.split('\n', MIN_BREAKS + 1).length > MIN_BREAKS ? text : undefined;
 }

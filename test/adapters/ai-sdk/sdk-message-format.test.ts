@@ -105,6 +105,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
   it.each([
     ['text', { type: 'text', value: 'ok' }, { result: 'ok' }],
     ['JSON', { type: 'json', value: { a: 1 } }, { result: { a: 1 } }],
+    ['a list of texts', { type: 'json', value: ['a', 'b'] }, { result: '["a","b"]' }],
     ['an error', { type: 'error-text', value: 'no' }, { result: 'no', error: 'The tool failed.' }],
     [
       'an error in JSON',

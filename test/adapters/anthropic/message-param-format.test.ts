@@ -103,6 +103,21 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(tool?.blocks).toMatchObject([{ mediaTokens: OTHER_MEDIA_TOKENS + IMAGE_TOKENS }]);
     });
 
+    it('reads a document that is only a text as that text, and one that the model may cite as a list', () => {
+      const source = { type: 'text', media_type: 'text/plain', data: 'b' };
+      const resultOf = (document: object): unknown => {
+        const content = [{ type: 'text', text: 'a' }, document];
+        const answer = { type: 'tool_result', tool_use_id: 'toolu_1', content };
+        return read(CALL, { role: 'user', content: [answer] } as MessageParam)[1]?.blocks[0];
+      };
+      const mark = { cache_control: { type: 'ephemeral' } };
+      expect(resultOf({ type: 'document', source, ...mark })).toMatchObject({ result: 'a\nb' });
+      const cited = { type: 'document', source, citations: { enabled: true } };
+      for (const document of [cited, { type: 'document', source, title: 'c' }]) {
+        expect(resultOf(document)).toMatchObject({ result: ['a', 'b'] });
+      }
+    });
+
     it('reads reasoning, texts and calls as an ai entry', () => {
       expect(read(CALL)).toEqual([
         {

@@ -16,20 +16,22 @@ describe('resultText', () => {
   });
 
   it('has the texts in JSON on their own lines', () => {
-    const several = [TEXT, TEXT].map((result, at) => ({
+    const several = [TEXT, `${TEXT}b`].map((result, at) => ({
       query: `/w/${at}`,
       result,
       success: true,
     }));
     expect(seen(JSON.stringify(several))).toBe(
       `[{"query":"/w/0","result":"\n${TEXT}\n","success":true},` +
-        `{"query":"/w/1","result":"\n${TEXT}\n","success":true}]`,
+        `{"query":"/w/1","result":"\n${TEXT}b\n","success":true}]`,
     );
     // In the format of Python.
     expect(seen(JSON.stringify({ output: TEXT, exit_code: 0 }, null, 1))).toBe(
       `{\n "output": "\n${TEXT}\n",\n "exit_code": 0\n}`,
     );
     expect(seen(JSON.stringify(TEXT))).toBe(`"\n${TEXT}\n"`);
+    const nested = { results: [], logs: { stdout: [TEXT], stderr: [] } };
+    expect(seen(nested)).toBe(`{"results":[],"logs":{"stdout":["\n${TEXT}\n"],"stderr":[]}}`);
     const answered = { content: [{ type: 'text', text: TEXT }] };
     for (const result of [answered, JSON.stringify(answered)]) {
       expect(seen(result)).toBe(`{"content":[{"type":"text","text":"\n${TEXT}\n"}]}`);
@@ -48,6 +50,98 @@ describe('resultText', () => {
     }
   });
 
+  const answered = (...texts: readonly string[]): object => ({
+    content: texts.map((text) => ({ type: 'text', text })),
+  });
+  const resource = { type: 'resource', resource: { uri: 'r://a', text: TEXT } };
+  const written = `{"type":"resource","resource":{"uri":"r://a","text":"\n${TEXT}\n"}}`;
+
+  it('has the texts of an MCP answer on their own lines, whatever stands before them', () => {
+    const meta = { _meta: { a: 1 }, ...answered(TEXT) };
+    expect(seen(meta)).toBe(`{"_meta":{"a":1},"content":[{"type":"text","text":"\n${TEXT}\n"}]}`);
+    expect(seen(JSON.stringify(answered(TEXT), null, 1))).toContain(`"text": "\n${TEXT}\n"`);
+    const inData = { ...answered(JSON.stringify({ stdout: TEXT })), isError: false };
+    expect(seen(inData)).toBe(
+      `{"content":[{"type":"text","text":"\n{"stdout":"\n${TEXT}\n"}\n"}],"isError":false}`,
+    );
+  });
+
+  it('has the texts of resources on their own lines, in answers and as clients of MCP pass them on', () => {
+    expect(seen({ content: [resource] })).toBe(`{"content":[${written}]}`);
+    expect(seen(JSON.stringify([resource]))).toBe(`[${written}]`);
+    const lines = [resource, resource].map((part) => JSON.stringify(part)).join('\n');
+    expect(seen(lines)).toBe(`${written}\n${written}`);
+    expect(seen(`done\n${lines}\nend`)).toBe(`done\n${written}\n${written}\nend`);
+    const picture = { type: 'resource', resource: { uri: 'r://a', blob: 'aGk=' } };
+    expect(seen({ content: [picture] })).toBeUndefined();
+  });
+
+  it('has what an MCP answer says twice once', () => {
+    const data = { rows: [{ id: 1 }, { id: 2 }] };
+    const note = '"structuredContent":"[… the same as the content left out …]"';
+    for (const [text, structuredContent] of [
+      [TEXT, { result: TEXT }],
+      [JSON.stringify(data), data],
+      [JSON.stringify(data.rows, null, 1), { result: data.rows }],
+      ['a', { result: 'a' }],
+    ] as const) {
+      const given = { ...answered(text), structuredContent };
+      for (const result of [given, JSON.stringify(given)]) {
+        const left = seen(result) ?? '';
+        expect(left.replaceAll(`"\n${text}\n"`, JSON.stringify(text))).toBe(
+          `${JSON.stringify(answered(text)).slice(0, -1)},${note}}`,
+        );
+      }
+    }
+  });
+
+  it('has what an MCP answer says twice once, also of a failure that only its JSON states', () => {
+    const structuredContent = { exitCode: 1, stdout: TEXT };
+    const once = {
+      ...answered(JSON.stringify(structuredContent)),
+      structuredContent: expect.any(String),
+    };
+    const left = seen({ ...once, structuredContent });
+    expect(JSON.parse(left ?? '')).toEqual(once);
+  });
+
+  it('has a text that comes twice in a row once', () => {
+    const given = { exitCode: 0, result: TEXT, artifacts: { stdout: TEXT, charts: [] } };
+    const once = '"[… the same text as before left out …]"';
+    expect(seen(given)).toBe(
+      `{"exitCode":0,"result":"\n${TEXT}\n","artifacts":{"stdout":${once},"charts":[]}}`,
+    );
+    const files = [TEXT, `${TEXT}b`, TEXT, 'a\n\nb', 'a\n\nb'].map((text) => ({ text }));
+    expect(seen(files)).not.toContain(once);
+  });
+
+  it('has the lines of a list that is most of the JSON on their own lines', () => {
+    const paths = Array.from({ length: 9 }, (_, at) => `src/"${at}".ts`);
+    const lines = `[\n${paths.join('\n')}\n]`;
+    expect(seen({ files: paths, more: true })).toBe(`{"files":${lines},"more":true}`);
+    expect(seen(JSON.stringify(paths, null, 1))).toBe(lines);
+    expect(seen({ text: paths.map((path) => `${path}\n`) })).toBe(`{"text":${lines}}`);
+    expect(seen({ lines: [...paths, ''] })).toBe(`{"lines":[\n${paths.join('\n')}\n\n]}`);
+    const data = { content: [{ type: 'text', text: JSON.stringify(paths) }] };
+    expect(seen(data)).toBe(`{"content":[{"type":"text","text":"\n${lines}\n"}]}`);
+    for (const other of [
+      paths.slice(2),
+      { rows: [paths, paths, paths] },
+      [...paths, 1],
+      [...paths, 'a\nb'],
+      [...paths, '\0'],
+    ]) {
+      expect(seen(JSON.stringify(other))).toBe(JSON.stringify(other));
+    }
+  });
+
+  it('keeps structured content that says anything else, or in JSON of other digits than ours', () => {
+    const other = { ...answered('{"a":1}'), structuredContent: { a: 1, b: 2 } };
+    expect(seen(other)).toContain('"b":2');
+    const digits = '{"content":[{"type":"text","text":"a"}],"x":1.0,"structuredContent":{"a":"a"}}';
+    expect(seen(digits)).toBe(digits);
+  });
+
   it('is the texts of a list of text parts, and no other list of parts', () => {
     const part = (text: string): object => ({ type: 'text', text });
     expect(seen([part(TEXT), part('end')])).toBe(`${TEXT}\nend`);
@@ -63,7 +157,7 @@ describe('resultText', () => {
 
   it.each<[string, unknown]>([
     ['that are mostly data', { rows: Array.from({ length: 400 }, (_, at) => at), note: TEXT }],
-    ['with deeply nested texts', { messages: [{ content: TEXT }] }],
+    ['with deeply nested texts', { data: { messages: [{ parts: [TEXT] }] } }],
     ['with texts of one line', { stdout: 'a'.repeat(2_000) }],
     ['with a lone surrogate', { stdout: `${TEXT}\ud83d` }],
     ['with NUL', { stdout: `${TEXT}\0` }],
@@ -106,6 +200,7 @@ describe('resultText', () => {
         const written = seen(json) ?? '';
         // Puts each text back into the JSON where it was written out.
         const texts = (Array.isArray(result) ? result : [result]).flatMap(Object.values);
+        fc.pre(new Set(texts).size === texts.length);
         const restored = texts
           .filter((each): each is string => typeof each === 'string' && each.includes('\n'))
           .toSorted((a, b) => b.length - a.length)

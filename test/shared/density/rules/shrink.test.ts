@@ -182,7 +182,7 @@ describe('SHRINK', () => {
 
   it('does the same for texts of one or two lines, which JSON often has, if they are completely the same', () => {
     const state = (at: number): string =>
-      JSON.stringify({ state: 'waiting', at, log: lines(0, 20).split('\n') });
+      JSON.stringify({ state: 'waiting', at, log: lines(0, 20).replaceAll('\n', ' ') });
     const polled = (result: string, id?: string): IContent[] =>
       asked('job_state', { job: 'j-1' }, result, id);
     for (const [first, other] of [
