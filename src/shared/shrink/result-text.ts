@@ -3,7 +3,7 @@
 // stays. Data is seen as the JSON that the model is sent.
 // A result that states its failure only in JSON fields stays as it is, because other code reads the failure from these fields.
 
-import { endedInFailure } from '../outcome.js';
+import { endedInFailure, MAX_HOST_LINES } from '../outcome.js';
 import { asRecord, endOfString, isRecord, textOfParts, tryParseJson } from '../json.js';
 import { payloadText } from '../tokens/content-text.js';
 
@@ -14,10 +14,11 @@ export const WRITTEN_OUT = 'texts in JSON on lines of their own';
 const MIN_BREAKS = 2;
 /** Longer JSON, in UTF-16 units, stays as it is: it is parsed where the history is indexed, which may be the turn loop's thread. */
 const MAX_LENGTH = 1_000_000;
-/** Minimum share of the JSON that the written-out texts must make up, so that data stays data. */
+/** Minimum share of the JSON that the written-out texts must make up, so that data stays data; and of a text that its JSON must. */
 const MIN_SHARE = 0.5;
 /** Maximum nesting of texts to write out: a wrapper is at most a list of objects; MCP's answers have one level more. Deeper is data. */
 const MAX_DEPTH = 2;
+const JSON_START = /["[{]/;
 const MCP = /^\{"content":\s*\[/;
 /** Matches the start of a JSON string whose text is JSON itself: an object, or a list that begins with one. */
 const DATA = /^"(?:\[\s?)?\{\\"/;
@@ -30,7 +31,7 @@ const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
  * Returns a result as shrinkers see it: a string as it is, an object or a list of objects as the JSON that the model is sent; in
- * either, the long texts of a JSON wrapper are written out. A list of text parts is their texts. `undefined` for other results, and for objects and lists that state a
+ * either, the long texts of a JSON wrapper are written out, also of one between a few lines of the host. A list of text parts is their texts. `undefined` for other results, and for objects and lists that state a
  * failure or whose JSON is longer than `MAX_LENGTH`. Linear in the length of the result.
  */
 export function resultText(result: unknown): string | undefined {
@@ -39,12 +40,30 @@ export function resultText(result: unknown): string | undefined {
   if (typeof json !== 'string') return undefined;
   const isSeen = json === result || (json.length <= MAX_LENGTH && !endedInFailure(result));
   const asGiven = isSeen ? json : undefined;
-  if (json.length > MAX_LENGTH || !/^["[{]/.test(json) || !(json.includes('\\n') || MCP.test(json)))
-    return asGiven;
-  const value = tryParseJson(json);
-  const written = value === undefined ? undefined : writtenOut(json);
-  const isSame = written !== undefined && endedInFailure(written) === endedInFailure(value);
+  if (json.length > MAX_LENGTH) return asGiven;
+  const [start, end] = placeOfJson(json);
+  const part = json.slice(start, end);
+  if (!(part.includes('\\n') || MCP.test(part))) return asGiven;
+  const value = tryParseJson(part);
+  const writtenPart = value === undefined ? undefined : writtenOut(part);
+  if (writtenPart === undefined) return asGiven;
+  const written = json.slice(0, start) + writtenPart + json.slice(end);
+  const isSame = endedInFailure(written) === endedInFailure(part === json ? value : json);
   return isSame ? written : asGiven;
+}
+
+/** The range of a text that may be JSON: a line that is most of it, below and above lines of the host, or all of it. */
+function placeOfJson(text: string): readonly [start: number, end: number] {
+  let start = 0;
+  for (let line = 0; line < MAX_HOST_LINES; line += 1) {
+    const next = text.indexOf('\n', start);
+    const end = next === -1 ? text.length : next;
+    const isMost = end - start >= MIN_SHARE * text.length;
+    if (isMost && JSON_START.test(text.charAt(start))) return [start, end];
+    if (isMost || next === -1) break;
+    start = next + 1;
+  }
+  return [0, JSON_START.test(text.charAt(0)) ? text.length : 0];
 }
 
 /** Whether a result is a list of nothing but texts, as MCP's clients pass them on. */
