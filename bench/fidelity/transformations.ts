@@ -18,6 +18,7 @@ const ESCAPE = '\u001b';
 export const TRANSFORMATIONS: readonly Transformation[] = [
   { name: 'untouched', apply: (transcript) => transcript },
   { name: 'tools with meaningless names', apply: withoutNames },
+  { name: 'one tool that calls all others', apply: ofBlocks(throughOne) },
   ofResults('results as lists of text parts', (text) => [{ type: 'text', text }]),
   ofResults('results as JSON with an exit code', (output) =>
     JSON.stringify({ output, metadata: { exit_code: 0, duration_seconds: 0.3 } }),
@@ -25,19 +26,16 @@ export const TRANSFORMATIONS: readonly Transformation[] = [
   ofResults('results below a header', (text) =>
     [`Wall time: 0.${text.length % 97} seconds`, 'Exit code: 0', 'Output:', text].join('\n'),
   ),
-  ofResults('results in XML', (text) => `<result>\n${text}\n</result>`),
   ofResults('results above a reminder', (text) =>
     [text, '', '<system-reminder>', 'Nothing is on the list of tasks.', '</system-reminder>'].join(
       '\n',
     ),
   ),
-  ofResults('line numbers in another notation', (text) =>
-    text.replace(LINE_NUMBER, (_, number: string) => `${number.padStart(5, '0')}| `),
-  ),
-  ofResults('every third line in color', (text) =>
+  ofResults('line numbers as in `12: text`', (text) => text.replace(LINE_NUMBER, '$1: ')),
+  ofResults('some lines in color', (text) =>
     text
       .split('\n')
-      .map((line, at) => (at % 3 > 0 ? line : `${ESCAPE}[3${at % 7}m${line}${ESCAPE}[0m`))
+      .map((line) => (line.length % 3 > 0 ? line : `${ESCAPE}[32m${line}${ESCAPE}[0m`))
       .join('\n'),
   ),
   ofResults('CRLF', (text) => text.replaceAll(/\r?\n/g, '\r\n')),
@@ -87,6 +85,14 @@ function withoutNames(transcript: Transcript): Transcript {
   const uses = Object.entries(preset.toolCatalog).map(([name, use]) => [renamed(name), use]);
   const toolCatalog = Object.fromEntries(uses) as typeof preset.toolCatalog;
   return { ...changed, preset: { ...preset, toolCatalog } };
+}
+
+/** A call or result of the tool that is given the name and the arguments of another one. */
+function throughOne(block: ContentBlock): ContentBlock {
+  const name = 'call_tool';
+  if (block.type === 'tool_response') return { ...block, toolName: name };
+  if (block.type !== 'tool_call') return block;
+  return { ...block, name, parameters: { tool_name: block.name, arguments: block.parameters } };
 }
 
 /** A call or result with all of its texts changed. */
