@@ -35,7 +35,7 @@ export function excerptTable(contexts: readonly RecordedSession[]): TextTable {
   });
   return {
     title: 'Identifiers in excerpts',
-    subtitle: `those that only results of more than ${LARGE_TOKENS} tokens had shown, by the call that used them`,
+    subtitle: `Those that only results of more than ${LARGE_TOKENS} tokens had shown, by the call that used them`,
     heads: ['used by', 'identifiers', 'in an excerpt', 'by idf'],
     rows,
   };

@@ -10,37 +10,38 @@ import type { TextTable } from './policy-table.js';
 import { mainGroup } from './report.js';
 import type { FidelityReport } from './report.js';
 
-/** Returns the page with the figures of this report: all policies over several formats, the default by format. Throws a `RangeError` when the page has no markers for them. */
-export function withFigures(page: string, report: FidelityReport): string {
+/**
+ * Returns the page with these parts between their markers, `<!-- name -->` and `<!-- /name -->`. Throws a `RangeError` when the
+ * page has no markers for one.
+ */
+export function withParts(page: string, parts: Readonly<Record<string, string>>): string {
+  return Object.entries(parts).reduce((written, [name, part]) => {
+    const [opening, closing] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+    const start = written.indexOf(opening);
+    const end = written.indexOf(closing);
+    if (start === -1 || end < start) {
+      throw new RangeError(`Expected a page with ${opening} and, behind it, ${closing}.`);
+    }
+    return `${written.slice(0, start)}${[opening, part, ''].join('\n\n')}${written.slice(end)}`;
+  }, page);
+}
+
+/** The figures of a report: all policies over several formats, the default by format. */
+export function figuresPart(report: FidelityReport): string {
   const main = mainGroup(report);
-  const parts = [
-    LEGEND.map((sentence) => `- ${sentence}`).join('\n'),
+  const tables = [
     ...distinctGroups(report)
       .filter(({ formats }) => formats.length > 1)
-      .map((group) => tablePart(policyTable(group))),
-    tablePart(formatTable(report, BATCHED_POLICY)),
-    ...(main === undefined ? [] : [tablePart(needTable(main, BATCHED_POLICY))]),
-    ...lostPart(report),
+      .map((group) => policyTable(group)),
+    formatTable(report, BATCHED_POLICY),
+    ...(main === undefined ? [] : [needTable(main, BATCHED_POLICY)]),
   ];
-  return withParts(page, 'figures', parts);
+  const titled = tables.map((table) => `### ${table.title}\n\n${tablePart(table)}`);
+  return [listOf(LEGEND), ...titled, ...lostPart(report)].join('\n\n');
 }
 
-/** Returns the page with the table of costs. Throws a `RangeError` when the page has no markers for it. */
-export function withMoney(page: string, table: TextTable): string {
-  return withParts(page, 'money', [tablePart(table)]);
-}
-
-function withParts(page: string, name: string, parts: readonly string[]): string {
-  const [opening, closing] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
-  const start = page.indexOf(opening);
-  const end = page.indexOf(closing);
-  if (start === -1 || end < start) {
-    throw new RangeError(`Expected a page with ${opening} and, behind it, ${closing}.`);
-  }
-  return `${page.slice(0, start)}${[opening, ...parts, ''].join('\n\n')}${page.slice(end)}`;
-}
-
-function tablePart({ title, subtitle, heads, rows }: TextTable): string {
+/** A table below its subtitle. */
+export function tablePart({ subtitle, heads, rows, notes = [] }: TextTable): string {
   const widths = heads.map((head, at) =>
     Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)),
   );
@@ -53,7 +54,12 @@ function tablePart({ title, subtitle, heads, rows }: TextTable): string {
   const rule = widths.map((width, at) =>
     at === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
   );
-  return [`### ${title}`, '', `${subtitle}.`, '', ...[heads, rule, ...rows].map(line)].join('\n');
+  const table = [heads, rule, ...rows].map(line).join('\n');
+  return [`${subtitle}.`, table, ...(notes.length === 0 ? [] : [listOf(notes)])].join('\n\n');
+}
+
+function listOf(sentences: readonly string[]): string {
+  return sentences.map((sentence) => `- ${sentence}`).join('\n');
 }
 
 /** The edits at risk under the default working set, with their places. */

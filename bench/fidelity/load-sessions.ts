@@ -8,6 +8,9 @@ import { recordContexts } from './recorded-session.js';
 import type { RecordedSession } from './recorded-session.js';
 import { readTrace } from './trace.js';
 
+/** The folder of the sessions in this repository. */
+export const OWN_SESSIONS = 'test/fixtures/transcripts';
+
 /** The contexts of all sessions, and the files that hold no session. */
 export interface LoadedSessions {
   readonly contexts: readonly RecordedSession[];

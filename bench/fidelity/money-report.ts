@@ -6,7 +6,7 @@ import { measure, sumFigures } from './measure.js';
 import type { Figures } from './measure.js';
 import { batched, shrinking } from './policies.js';
 import type { Policy } from './policy.js';
-import { numberText } from './policy-table.js';
+import { numberText, sessionsText } from './policy-table.js';
 import type { TextTable } from './policy-table.js';
 import type { RecordedSession } from './recorded-session.js';
 import { costRatio, shareOf } from './shares.js';
@@ -62,7 +62,7 @@ export function moneyTable(contexts: readonly RecordedSession[]): TextTable {
   );
   return {
     title: 'Cost of input',
-    subtitle: `${numberText(sources.length)} sessions, ${numberText(calls)} model calls, everything sent as 100, writing to the cache ${WRITE_PRICE} times the input`,
+    subtitle: `${sessionsText(contexts)}, ${numberText(calls)} model calls, everything sent as 100, writing to the cache ${WRITE_PRICE} times the input`,
     heads: [
       'policy',
       'cache',

@@ -8,6 +8,7 @@ import {
   TAIL_TOKENS,
 } from './context-meter.js';
 import { STAY_CALLS } from './reading-again.js';
+import type { RecordedSession } from './recorded-session.js';
 import type { FidelityReport, GroupReport, PolicyReport } from './report.js';
 import {
   costRatio,
@@ -26,6 +27,8 @@ export interface TextTable {
   readonly subtitle: string;
   readonly heads: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Sentences behind the table. */
+  readonly notes?: readonly string[];
 }
 
 interface Column {
@@ -107,6 +110,29 @@ export function formatTable({ groups }: FidelityReport, name: string): TextTable
   };
 }
 
+/** A few policies on several sets of sessions, by the names of the sets, with everything kept as 100. */
+export function shortTable(
+  reports: Readonly<Record<string, FidelityReport>>,
+  names: readonly string[],
+): TextTable {
+  const heads = ['saved', 'cost', 'edits', 'quotes'];
+  const columns = heads.map((head) => COLUMNS.find((column) => column.head === head)!);
+  const sets = Object.entries(reports).flatMap(([set, { groups }]) =>
+    groups.slice(0, 1).map((group) => ({ set, group })),
+  );
+  return {
+    title: 'In short',
+    subtitle: sets.map(({ set, group }) => `${numberText(group.sessions)} ${set}`).join(', '),
+    heads: ['policy', ...heads],
+    rows: sets.flatMap(({ set, group: { policies } }) =>
+      names.map((name) => {
+        const policy = policies.find((each) => each.policy === name)!;
+        return [`${set}: ${name}`, ...columns.map(({ cell }) => cell(policy))];
+      }),
+    ),
+  };
+}
+
 /** The groups worth a table: if several groups have the same sessions, only the most informative one. */
 export function distinctGroups({ groups }: FidelityReport): readonly GroupReport[] {
   return groups.filter(
@@ -123,6 +149,12 @@ function points(share: number): string {
 /** A share as text, such as `97.3 %`. */
 export function percentText(share: number): string {
   return `${points(share)} %`;
+}
+
+/** How many sessions these are, such as `43 sessions`. */
+export function sessionsText(contexts: readonly RecordedSession[]): string {
+  const count = new Set(contexts.map(({ source }) => source)).size;
+  return `${numberText(count)} ${count === 1 ? 'session' : 'sessions'}`;
 }
 
 /** A number with thousands separators. */

@@ -26,14 +26,14 @@ export function renderFidelity(report: FidelityReport, showPlaces: boolean): str
 }
 
 /** Formats a table for a terminal. */
-export function renderTable({ title, subtitle, heads, rows }: TextTable): string {
+export function renderTable({ title, subtitle, heads, rows, notes = [] }: TextTable): string {
   const table = new Table({
     head: [...heads],
     colAligns: heads.map((_, at) => (at === 0 ? 'left' : 'right')),
     style: { head: [], border: [], compact: true, 'padding-right': 0 },
   });
   table.push(...rows.map((row) => [...row]));
-  return `${title}: ${subtitle}\n${table.toString()}`;
+  return [`${title}: ${subtitle}`, table.toString(), ...notes].join('\n');
 }
 
 function renderPlaces({ policies }: GroupReport): string {

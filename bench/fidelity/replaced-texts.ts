@@ -22,7 +22,7 @@ const SEARCHED = /^(?:<{5,}|-{5,}) SEARCH>?\r?\n([^]*?)^={5,}\r?$/gm;
 
 /**
  * Returns what a call replaces: the old text of each edit, the search blocks of a diff, or the context and removed lines of each
- * `apply_patch` hunk, also inside a script. Texts with only blank lines are omitted.
+ * `apply_patch` hunk, also inside a script or in arguments for another tool. Texts with only blank lines are omitted.
  */
 export function replacedTexts(parameters: unknown): readonly ReplacedText[] {
   if (typeof parameters === 'string') return patchedTexts(parameters);
@@ -50,6 +50,7 @@ export function replacedTexts(parameters: unknown): readonly ReplacedText[] {
     for (const script of scripts) {
       if (typeof script === 'string') texts.push(...patchedTexts(script));
     }
+    if (asRecord(value) !== undefined) texts.push(...replacedTexts(value));
   }
   return texts.filter(({ lines }) => lines.length > 0);
 }

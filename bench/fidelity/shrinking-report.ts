@@ -1,5 +1,5 @@
-// The figures of shrinking: each level, each shrinker alone, and the gain over the defaults of sessions, as a table of the
-// documentation. Plays nothing itself.
+// The figures of shrinking: each level, each shrinker alone, and the gain over the defaults of sessions, as a table.
+// Plays nothing itself.
 
 import { DEFAULT_WORKING_SET } from '../../src/density.js';
 import { SHRINKER_NAMES } from '../../src/shared/shrink/shrink-text.js';
@@ -9,7 +9,8 @@ import type { NeedKind } from './needs/need.js';
 import { OTHER_IDENTIFIERS } from './needs/need.js';
 import { batched, shrinking } from './policies.js';
 import type { Policy } from './policy.js';
-import { percentText } from './policy-table.js';
+import { percentText, sessionsText } from './policy-table.js';
+import type { TextTable } from './policy-table.js';
 import type { RecordedSession } from './recorded-session.js';
 import { costShare, outcomeRatio, savedShare, shareOf } from './shares.js';
 
@@ -32,10 +33,10 @@ const COLUMNS: readonly (readonly [name: string, kinds: readonly NeedKind[]])[] 
   ['errors', ['error']],
 ];
 
-/** Measures all levels and shrinkers. Returns a Markdown table. */
-export function renderShrinking(sessions: readonly RecordedSession[]): string {
+/** Measures all levels and shrinkers on sessions with texts. */
+export function shrinkingTable(contexts: readonly RecordedSession[]): TextTable {
+  const sessions = contexts.filter(({ hasTexts = true }) => hasTexts);
   const names = COLUMNS.map(([name]) => name);
-  const head = ['shrinking', 'saved', 'cost', ...names, 'lost'];
   const rows = POLICIES.map((policy) => {
     const figures = sumFigures(sessions.map((session) => measure(session, policy)));
     const shares = COLUMNS.map(([, kinds]) =>
@@ -49,6 +50,10 @@ export function renderShrinking(sessions: readonly RecordedSession[]): string {
     const amounts = [percentText(savedShare(figures)), percentText(costShare(figures))];
     return [policy.name, ...amounts, ...shares, lost.toFixed(1)];
   });
-  const ruler = head.map((_, at) => (at === 0 ? '---' : '---:'));
-  return [head, ruler, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return {
+    title: 'Shrinking',
+    subtitle: `${sessionsText(sessions)} with texts; what stays in view of each kind of need, and the weight of what is lost`,
+    heads: ['shrinking', 'saved', 'cost', ...names, 'lost'],
+    rows,
+  };
 }

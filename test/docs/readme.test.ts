@@ -113,6 +113,32 @@ describe('README.md', () => {
     expect(files.filter((file) => !existsSync(new URL(file, REPOSITORY)))).toEqual([]);
   });
 
+  it('has the figures of the page about fidelity', () => {
+    const page = read('docs/fidelity.md');
+    const [, bundled = ''] = page.split('<!-- five lines, bundled -->');
+    const rowsOf = (text: string): readonly string[][] =>
+      [...text.matchAll(/^\| `?(?:ctxfold\/|session API).*%.*\|$/gm)].map(([row]) =>
+        row.split('|').map((cell) => cell.trim().replaceAll('`', '')),
+      );
+    const readme = rowsOf(read('README.md'));
+    expect(readme).toHaveLength(4);
+    const measured = rowsOf(bundled).map(([, name, saved, cost, , inView]) => [
+      name,
+      saved,
+      cost,
+      inView,
+    ]);
+    expect(readme.map((cells) => cells.slice(1, 5))).toEqual(measured);
+    const [, sessions, cost, inView] =
+      /(\d+) of them cost (\d+) %, with (\d+) % of the edited text/.exec(read('README.md')) ?? [];
+    expect(page).toContain(`, ${sessions} traces.`);
+    const figures =
+      /^\| traces: default, batched .*$/m.exec(page)?.[0].split('|').map(Number) ?? [];
+    expect([cost, inView].map(Number)).toEqual(
+      [figures[3], figures[4]].map((each) => Math.round(each ?? NaN)),
+    );
+  });
+
   it('is short enough to be read in one go', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
   });

@@ -71,6 +71,13 @@ const READS_MANY: readonly FileUse[] = [
 const READS_FOUND: readonly FileUse[] = [{ access: 'read', extent: 'part', has: ['query'] }];
 
 const WRITES_PART: readonly FileUse[] = [{ access: 'write', extent: 'part', pathKeys: PATH_KEYS }];
+/** For tools that edit or show a file, as a parameter says. */
+const SHOWS: readonly FileUse[] = ['command', 'action', 'operation', 'mode'].map((key) => ({
+  access: 'read',
+  extent: 'part',
+  pathKeys: PATH_KEYS,
+  when: { key, values: ['view', 'read', 'show', 'open'] },
+}));
 const APPENDS: readonly FileUse[] = WRITES_PART.flatMap((use) => [
   { ...use, when: { key: 'mode', values: ['append'] } },
   { ...use, when: { key: 'append', values: ['true'] } },
@@ -142,7 +149,7 @@ const MATCHED_BY_WORDS: readonly ToolUse[] = [
   ),
   ...named(
     ['edit', 'replace', 'insert', 'append', 'modify', 'patch', 'update file', 'multiedit'],
-    WRITES_PART,
+    [...SHOWS, ...WRITES_PART],
   ),
   ...WRITES_PART.map((use) => ({ ...use, has: REPLACEMENT_KEYS })),
   ...named(['apply diff', 'delete line'], WRITES_PART),

@@ -3,7 +3,7 @@
 // stays. Data is seen as the JSON that the model is sent.
 // A result that states its failure only in JSON fields stays as it is, because other code reads the failure from these fields.
 
-import { endedInFailure } from '../outcome.js';
+import { endedInFailure, MAX_HOST_LINES } from '../outcome.js';
 import { asRecord, endOfString, isRecord, textOfParts, tryParseJson } from '../json.js';
 import { payloadText } from '../tokens/content-text.js';
 import { leftOut } from './shrinker.js';
@@ -16,13 +16,14 @@ const MIN_BREAKS = 2;
 const MIN_LINES = 8;
 /** Longer JSON, in UTF-16 units, stays as it is: it is parsed where the history is indexed, which may be the turn loop's thread. */
 const MAX_LENGTH = 1_000_000;
-/** Minimum share of the JSON that the written-out texts must make up, so that data stays data. */
+/** Minimum share of the JSON that the written-out texts must make up, so that data stays data; and of a text that its JSON must. */
 const MIN_SHARE = 0.5;
 /** Maximum nesting of texts to write out: a wrapper is at most an object with a list of objects with an object each, as MCP's answers. */
 const MAX_DEPTH = 4;
 /** In place of a written-out text of at least this length, in UTF-16 units, that is the same as the one before it. */
 const MIN_REPEATED = 200;
 const REPEATED = `"${leftOut('the same text as before')}"`;
+const JSON_START = /["[{]/;
 /** Matches the start of JSON that may be an MCP answer, or the content of one. */
 const MAY_BE_ANSWER = /^[[{][^]{0,1000}?"type":\s*"(?:text|resource)"/;
 /** Matches lines that are resources, which clients of MCP put between other texts, and lines that are not. */
@@ -40,9 +41,9 @@ const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
  * Returns a result as shrinkers see it: a string as it is, an object or a list of objects as the JSON that the model is sent; in
- * either, the long texts of a JSON wrapper are written out. A list of text parts is their texts. What an MCP answer says twice stands
- * there once. `undefined` for other results, and for objects and lists that state a failure or whose JSON is longer than `MAX_LENGTH`.
- * Linear in the length of the result.
+ * either, the long texts of a JSON wrapper are written out, also of one between a few lines of the host. A list of text parts is
+ * their texts. What an MCP answer says twice stands there once. `undefined` for other results, and for objects and lists that state a
+ * failure or whose JSON is longer than `MAX_LENGTH`. Linear in the length of the result.
  */
 export function resultText(result: unknown): string | undefined {
   if (isTexts(result)) return resultText(textOfParts(result));
@@ -51,22 +52,40 @@ export function resultText(result: unknown): string | undefined {
   const isSeen = json === result || (json.length <= MAX_LENGTH && !endedInFailure(result));
   const asGiven = isSeen ? json : undefined;
   if (json.length > MAX_LENGTH) return asGiven;
-  const mayHaveTexts =
-    /^["[{]/.test(json) &&
-    (json.includes('\\n') || MAY_BE_ANSWER.test(json) || MAY_BE_LINES.test(json));
-  const value = mayHaveTexts ? tryParseJson(json) : undefined;
+  const [start, end] = placeOfJson(json);
+  const part = json.slice(start, end);
+  const mayHaveTexts = part.includes('\\n') || MAY_BE_ANSWER.test(part) || MAY_BE_LINES.test(part);
+  const value = mayHaveTexts ? tryParseJson(part) : undefined;
   if (value === undefined) return asGiven && withResources(asGiven);
   const isOfAnswer = isAnswer(value);
-  const once = isOfAnswer ? withoutRepeated(json, value) : json;
-  const forms = [writtenOut(once, isOfAnswer), once === json ? undefined : once];
-  const hasFailed = endedInFailure(value);
-  return forms.find((form) => form !== undefined && endedInFailure(form) === hasFailed) ?? asGiven;
+  const once = isOfAnswer ? withoutRepeated(part, value) : part;
+  const hasFailed = endedInFailure(part === json ? value : json);
+  for (const form of [writtenOut(once, isOfAnswer), once]) {
+    if (form === undefined || form === part) continue;
+    const text = json.slice(0, start) + form + json.slice(end);
+    if (endedInFailure(text) === hasFailed) return text;
+  }
+  return asGiven;
 }
 
 /** Returns a text with the texts of resources on lines of their own. */
 function withResources(text: string): string {
   const has = text.startsWith('{"type":"resource",') || text.includes('\n{"type":"resource",');
   return has ? text.replaceAll(RESOURCES, (line) => writtenOut(line) ?? line) : text;
+}
+
+/** The range of a text that may be JSON: a line that is most of it, below and above lines of the host, or all of it. */
+function placeOfJson(text: string): readonly [start: number, end: number] {
+  let start = 0;
+  for (let line = 0; line < MAX_HOST_LINES; line += 1) {
+    const next = text.indexOf('\n', start);
+    const end = next === -1 ? text.length : next;
+    const isMost = end - start >= MIN_SHARE * text.length;
+    if (isMost && JSON_START.test(text.charAt(start))) return [start, end];
+    if (isMost || next === -1) break;
+    start = next + 1;
+  }
+  return [0, JSON_START.test(text.charAt(0)) ? text.length : 0];
 }
 
 /** Whether a result is a list of nothing but texts, as MCP's clients pass them on. */

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { check } from 'prettier';
 import { describe, expect, it } from 'vitest';
-import { withFigures } from '../../../bench/fidelity/figures-page.js';
+import { figuresPart, withParts } from '../../../bench/fidelity/figures-page.js';
 import { BATCHED_POLICY, OWN_POLICY, POLICIES } from '../../../bench/fidelity/policies.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import { reportFidelity } from '../../../bench/fidelity/report.js';
@@ -41,7 +41,11 @@ function losing(source: string, file: string): FidelityReport {
   return { ...report, groups };
 }
 
-describe('withFigures', () => {
+function withFigures(page: string, shown: FidelityReport): string {
+  return withParts(page, { figures: figuresPart(shown) });
+}
+
+describe('withParts', () => {
   const page = withFigures(PAGE, report);
 
   it('only writes between the marks', () => {

@@ -38,6 +38,22 @@ describe('resultText', () => {
     }
   });
 
+  it('has the texts in JSON on their own lines between lines of the host, and no others', () => {
+    const json = JSON.stringify({ output: TEXT, exit_code: 0 });
+    const written = `{"output":"\n${TEXT}\n","exit_code":0}`;
+    for (const [before, after] of [
+      ['Wall time: 0.1 seconds\nOutput:\n', ''],
+      ['<result>\n', '\n</result>'],
+      ['```json\n', '\n```\n'],
+      ['', '\n[exit code: 0]'],
+    ] as const) {
+      expect(seen(before + json + after)).toBe(before + written + after);
+    }
+    for (const others of ['first\n'.repeat(8), 'output: ', `${TEXT}${TEXT}`]) {
+      expect(seen(others + json)).toBe(others + json);
+    }
+  });
+
   it('has the JSON that MCP returns on its own lines, and no other JSON in texts', () => {
     const data = Array.from({ length: 3 }, (_, id) => ({ id, title: 'a "b"', tags: ['x'] }));
     for (const text of [JSON.stringify(data), JSON.stringify({ data })]) {

@@ -46,12 +46,19 @@ export function callUse(
   parameters: unknown,
   readsCommands: boolean,
 ): CallUse {
-  const use = usedBy(uses, parameters, readsCommands);
+  const given = readsCommands ? unwrapped(parameters) : parameters;
+  const use = usedBy(uses, given, readsCommands);
   const mayBeElsewhere = readsCommands && (use.paths.length > 0 || use.command !== undefined);
-  const place = mayBeElsewhere ? placeOf(parameters) : '';
+  const place = mayBeElsewhere ? placeOf(given) : '';
   if (place === '') return use;
   const { command } = use;
   return { ...use, place, ...(command !== undefined && { command: `${command}\0${place}` }) };
+}
+
+/** The parameters of a tool that takes one object with all of them, else those given. */
+function unwrapped(parameters: unknown): unknown {
+  const [only, ...others] = Object.values(asRecord(parameters) ?? {});
+  return others.length > 0 ? parameters : (asRecord(only) ?? parameters);
 }
 
 function usedBy(uses: readonly ToolUse[], parameters: unknown, readsCommands: boolean): CallUse {
@@ -79,8 +86,12 @@ function usedBy(uses: readonly ToolUse[], parameters: unknown, readsCommands: bo
 function unknownUse(parameters: unknown): CallUse {
   const values = asRecord(parameters);
   if (values === undefined) return { ...UNKNOWN, kind: CALL_KIND.read };
-  const isRead = tellsOfFile(values) || passesOnFile(values);
-  return commandGiven(values) ?? (isRead ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN);
+  const given = [values, ...passedOn(values)];
+  for (const each of given) {
+    const use = commandGiven(each);
+    if (use !== undefined) return use;
+  }
+  return given.some(tellsOfFile) ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
 }
 
 function commandGiven(values: JsonRecord): CallUse | undefined {
@@ -101,12 +112,13 @@ function tellsOfFile(values: JsonRecord): boolean {
 /** UTF-16 units of JSON text parsed as arguments for another tool. Longer texts are content. */
 const MAX_ARGUMENTS = 2_000;
 
-function passesOnFile(values: JsonRecord): boolean {
-  return Object.values(values).some((value) => {
+/** The parameters that are arguments for another tool, as objects or as their JSON. */
+function passedOn(values: JsonRecord): readonly JsonRecord[] {
+  return Object.values(values).flatMap((value) => {
     const isJson =
       typeof value === 'string' && value.startsWith('{') && value.length <= MAX_ARGUMENTS;
-    const inner = asRecord(isJson ? tryParseJson(value) : value);
-    return inner !== undefined && tellsOfFile(inner);
+    const passed = asRecord(isJson ? tryParseJson(value) : value);
+    return passed === undefined ? [] : [passed];
   });
 }
 

@@ -40,6 +40,7 @@ const MAX_NUMBERED = 7;
 /** Shingles with less text are too common: braces, blank lines. In UTF-16 units. */
 const MIN_SHINGLE = 24;
 const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
 
 /** Hashes a text. Linear. */
 export function linesOf(text: string): TextLines {
@@ -53,14 +54,19 @@ export function linesOf(text: string): TextLines {
   const lengths = new Int32Array(SHINGLE_LINES);
   let run = 0;
   let [first, end] = rangeOf(numbered[run]);
+  let gap = gapIn(text, starts, numbered[run]);
   for (let line = 0; line < count; line += 1) {
     if (line === end) {
       run += 1;
       [first, end] = rangeOf(numbered[run]);
+      gap = gapIn(text, starts, numbered[run]);
     }
     const start = starts[line] ?? 0;
     const lineEnd = endOfLine(text, start, (starts[line + 1] ?? 0) - 1);
-    const from = line >= first ? endOfNumber(text, start) : start + paddingOf(text, start);
+    const from =
+      line >= first
+        ? Math.min(endOfNumber(text, start) + gap, lineEnd)
+        : start + paddingOf(text, start);
     lines[line] = from === lineEnd ? 0 : numberOf(text, from, lineEnd);
     const place = line % SHINGLE_LINES;
     length += lineEnd - from - (lengths[place] ?? 0);
@@ -93,6 +99,23 @@ function endOfLine(text: string, start: number, end: number): number {
 
 function rangeOf(run: NumberedLines | undefined): readonly [first: number, end: number] {
   return run === undefined ? [Infinity, Infinity] : [run.first, run.end];
+}
+
+/**
+ * How many spaces separate the lines of a run from their numbers, besides the separator: 1 if all lines have a space there, some
+ * only that, as in `12: text`; else 0.
+ */
+function gapIn(text: string, starts: Int32Array, run: NumberedLines | undefined): 0 | 1 {
+  let gap: 0 | 1 = 0;
+  for (let line = run?.first ?? 0; line < (run?.end ?? 0); line += 1) {
+    const start = starts[line] ?? 0;
+    const from = endOfNumber(text, start);
+    const end = endOfLine(text, start, (starts[line + 1] ?? 0) - 1);
+    if (from === end) continue;
+    if (text.charCodeAt(from) !== SPACE) return 0;
+    if (from + 1 === end || text.charCodeAt(from + 1) !== SPACE) gap = 1;
+  }
+  return gap;
 }
 
 function numberedIn(text: string, starts: Int32Array): readonly NumberedLines[] {

@@ -184,6 +184,10 @@ describe('callUse', () => {
       { lines: { first: 3, last: 9 } },
     ],
     [{ command: 'rg a src' }, { kind: CALL_KIND.search }],
+    [
+      { server_name: 'dev', tool_name: 'run', arguments: '{"command":"cat src/a.ts"}' },
+      { kind: CALL_KIND.read, paths: ['src/a.ts'] },
+    ],
     [{ input: 'run({ cmd: "cat src/a.ts" })' }, { kind: CALL_KIND.read, paths: ['src/a.ts'] }],
     [
       { input: '*** Begin Patch\n*** Update File: a.ts\n@@\n-a\n+b\n*** End Patch' },
@@ -221,6 +225,14 @@ describe('callUse', () => {
       expect(linesOf({ path: '1.ts', ...part })).toBeUndefined();
       expect(linesOf({ path: '1.ts', all: true, why: 'to see it', none: null })).toBe(WHOLE_FILE);
     }
+  });
+
+  it('takes the fields of an only parameter for parameters', () => {
+    const parameters = { command: 'npm test', host: 'a' };
+    const use = callUse(runsCommands(), parameters, true);
+    expect(use).toMatchObject({ kind: CALL_KIND.command, place: 'host=a' });
+    expect(callUse(runsCommands(), { params: parameters }, true)).toEqual(use);
+    expect(callUse(runsCommands(), { params: parameters, id: 1 }, true)).not.toEqual(use);
   });
 
   it('applies the first use whose condition holds', () => {

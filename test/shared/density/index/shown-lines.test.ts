@@ -149,18 +149,19 @@ describe('KnownShingles', () => {
     ]);
   });
 
-  it.each([['a colon, as grep -n does', (line: string, at: number) => `${at + 1}:${line}`]])(
-    'finds lines whose numbers end with %s, including indented and empty ones',
-    (_name, made) => {
-      const indented = text(0, 9)
-        .split('\n')
-        .map((line, at) => (at % 3 === 0 ? '' : `${' '.repeat(4 * (at % 3))}${line}`));
-      const known = new KnownShingles();
-      known.note(1, linesOf(indented.join('\n')));
-      const found = known.shownIn(linesOf(indented.map(made).join('\n')), new Map([[1, 5]]));
-      expect(found).toEqual([{ start: 0, end: 9, row: 5, sourceNumber: null }]);
-    },
-  );
+  it.each([
+    ['a colon, as grep -n does', (line: string, at: number) => `${at + 1}:${line}`],
+    ['a colon and a space', (line: string, at: number) => `${at + 1}: ${line}`],
+    ['a bar and a space', (line: string, at: number) => `0000${at + 1}| ${line}`],
+  ])('finds lines whose numbers end with %s, including indented and empty ones', (_name, made) => {
+    const indented = text(0, 9)
+      .split('\n')
+      .map((line, at) => (at % 3 === 0 ? '' : `${' '.repeat(4 * (at % 3))}${line}`));
+    const known = new KnownShingles();
+    known.note(1, linesOf(indented.join('\n')));
+    const found = known.shownIn(linesOf(indented.map(made).join('\n')), new Map([[1, 5]]));
+    expect(found).toEqual([{ start: 0, end: 9, row: 5, sourceNumber: null }]);
+  });
 
   it('distinguishes lines with different indentation', () => {
     const plain = text(0, 9).split('\n');
