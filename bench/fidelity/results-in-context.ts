@@ -4,7 +4,8 @@ import { posix } from 'node:path';
 import { PRUNED_POINTER } from '../../src/density.js';
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../src/index.js';
 import type { Transcript } from '../../src/transcripts.js';
-import { fileAccess } from '../../src/shared/density/index/file-access.js';
+import { callUse } from '../../src/shared/density/index/call-use.js';
+import { CALL_ACCESS } from '../../src/shared/density/index/history-columns.js';
 
 /** A result whose payload is in the context. */
 export interface ResultInContext {
@@ -43,10 +44,11 @@ export function droppingResults(
   let call = -1;
 
   const touch = (block: ToolCallBlock): void => {
-    const access = fileAccess(preset.toolCatalog[block.name] ?? [], block.parameters);
-    const paths = access?.paths.map((path) => posix.resolve(workspaceRoot, path)) ?? [];
+    // Files that commands name do not count.
+    const use = callUse((tool) => preset.toolCatalog[tool] ?? [], block, false);
+    const paths = use.paths.map((path) => posix.resolve(workspaceRoot, path));
     for (const path of paths) touchedAt.set(path, call);
-    readPaths.set(block.id, access?.access === 'read' ? paths : []);
+    readPaths.set(block.id, use.access === CALL_ACCESS.read ? paths : []);
   };
 
   return (added) => {

@@ -14,7 +14,8 @@ import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
 import { isWorkNote } from '../../src/shared/work/work-note.js';
 import { openCompactor } from '../support/open-compactor.js';
 import { findInclusions } from '../../src/shared/density/index/file-inclusions.js';
-import { fileAccess } from '../../src/shared/density/index/file-access.js';
+import { callUse } from '../../src/shared/density/index/call-use.js';
+import { CALL_ACCESS } from '../../src/shared/density/index/history-columns.js';
 import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
 import { placeholderKind } from '../../src/shared/placeholder.js';
 import { findViolations } from '../../src/shared/validity.js';
@@ -274,8 +275,9 @@ function holdTo(
   const pathsOf = new Map(
     uniqueBy(added.flatMap(({ blocks }) => blocks).filter(isToolCallBlock), ({ id }) => id).map(
       ({ id, name, parameters }) => {
-        const file = fileAccess(CATALOG.get(name) ?? [], parameters);
-        return [id, file?.access === 'read' ? file.paths : []];
+        const call = { name, parameters };
+        const { access, paths } = callUse((tool) => CATALOG.get(tool) ?? [], call, true);
+        return [id, access === CALL_ACCESS.read ? paths : []];
       },
     ),
   );

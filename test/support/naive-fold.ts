@@ -74,7 +74,7 @@ function afterRows(
       const placeOf = (line: number): number => quotePlaces(withoutMark(text ?? ''))[line] ?? 0;
       return { ...lines, source: { callId, name, placeOf } };
     });
-    const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
+    const use = callUse((tool) => usesOf(toolCatalog, tool), call, true);
     const text = shrunkResult({ call, response }, runs, use, shrink, placeholder) ?? '';
     const ownText = shrunkResult({ call, response }, [], use, shrink, placeholder);
     texts[start] = text;

@@ -24,7 +24,7 @@ const KINDS: Readonly<Record<number, CallKind>> = {
 
 /** Classifies a call by the tool catalog and the text of its command. */
 export function callFacts({ toolCatalog }: AgentPreset, call: ToolCallBlock): CallFacts {
-  const { kind, paths, command } = callUse(toolCatalog[call.name] ?? [], call.parameters, true);
+  const { kind, paths, command } = callUse((tool) => toolCatalog[tool] ?? [], call, true);
   // The working directory follows the text.
   const [text] = command?.split('\0') ?? [];
   return { kind: KINDS[kind] ?? 'other', paths, ...(text !== undefined && { command: text }) };

@@ -9,11 +9,13 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../shared/content.js';
-import { fileAccess } from '../../shared/density/index/file-access.js';
+import { callUse } from '../../shared/density/index/call-use.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
+import { CALL_ACCESS } from '../../shared/density/index/history-columns.js';
 import { answeredCalls } from '../../shared/summarize/history-outline.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { usesOf } from '../../shared/tool-catalog.js';
+import type { ToolUse } from '../../shared/tool-use.js';
 import type { EntryChange } from '../history-change.js';
 import type { StepReport, RemovedEvent } from './session-events.js';
 import type { DensityOptions } from '../settings/session-config.js';
@@ -119,9 +121,9 @@ export class RemovedReads {
   }
 
   #pathsRead(call: ToolCallBlock | undefined): readonly string[] {
-    const uses = call && usesOf(this.#options.toolCatalog, call.name);
-    const file = uses && fileAccess(uses, call.parameters);
-    return file?.access === 'read' ? file.paths.map((path) => this.#absolute(path)) : [];
+    const uses = (tool: string): readonly ToolUse[] => usesOf(this.#options.toolCatalog, tool);
+    const { access, paths = [] } = call === undefined ? {} : callUse(uses, call, true);
+    return access === CALL_ACCESS.read ? paths.map((path) => this.#absolute(path)) : [];
   }
 
   #inclusionsOf({ speaker, blocks }: IContent): readonly Inclusion[] {

@@ -32,7 +32,7 @@ export function shrunkText(
   toolCatalog: ToolCatalog | undefined,
 ): string | undefined {
   if (shrink === undefined) return undefined;
-  const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
+  const use = callUse((tool) => usesOf(toolCatalog, tool), call, true);
   return shrunkResult({ call, response }, runs, use, shrink, placeholder);
 }
 

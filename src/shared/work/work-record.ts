@@ -74,7 +74,7 @@ export function gatherWork(from: GatheredFrom): WorkRecord {
     for (const [at, response] of entry.blocks.entries()) {
       const call = response.type === 'tool_response' ? callOf(index, at) : undefined;
       if (response.type !== 'tool_response' || call === undefined) continue;
-      const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
+      const use = callUse((tool) => usesOf(toolCatalog, tool), call, true);
       const answer = use.kind === CALL_KIND.ask ? answerIn(response) : undefined;
       if (answer !== undefined) userWords.push(answer);
       else noteCall(ledger, { call, response, use }, fate === 'shortened');

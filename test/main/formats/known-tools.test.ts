@@ -5,6 +5,7 @@ import { KNOWN_TOOL_CATALOG } from '../../../src/main/formats/known-tools.js';
 import { callUse } from '../../../src/shared/density/index/call-use.js';
 import { CALL_ACCESS, CALL_KIND } from '../../../src/shared/density/index/history-columns.js';
 import { DEFAULT_TOOL_CATALOG, usesOf } from '../../../src/shared/tool-catalog.js';
+import type { ToolUse } from '../../../src/shared/tool-use.js';
 
 const { read, write, search, command, ask, instruct, unknown } = CALL_KIND;
 const lines = (first: number, last: number): object => ({ lines: { first, last } });
@@ -148,8 +149,8 @@ it.each<[agent: string, tool: string, parameters: object, expected: object]>([
   ['a database', 'find', { collection: 'users', filter: {} }, { kind: unknown }],
   ['a web page', 'webfetch', { url: 'https://example.com' }, { kind: unknown }],
 ])('knows of %s what %s does', (_, tool, parameters, expected) => {
-  const uses = usesOf(KNOWN_TOOL_CATALOG, tool);
-  expect(callUse(uses, parameters, true)).toMatchObject(expected);
+  const uses = (name: string): readonly ToolUse[] => usesOf(KNOWN_TOOL_CATALOG, name);
+  expect(callUse(uses, { name: tool, parameters }, true)).toMatchObject(expected);
 });
 
 it.each(['constructor', '__proto__', 'mcp__constructor', '_'.repeat(100_000)])(

@@ -243,8 +243,8 @@ class Explainer {
 
   #aboutCall(call: ToolCallBlock): About {
     const { toolCatalog, workingSet } = this.#config;
-    const uses = usesOf(toolCatalog, call.name);
-    const { kind, paths }: CallUse = callUse(uses, call.parameters, workingSet !== undefined);
+    const isRead = workingSet !== undefined;
+    const { kind, paths }: CallUse = callUse((tool) => usesOf(toolCatalog, tool), call, isRead);
     const purpose = PURPOSES[kind] ?? 'unknown';
     return { callId: call.id, toolName: call.name, purpose, paths, partner: null };
   }

@@ -3,9 +3,11 @@
 
 import { asArray, asRecord, tryParseJson } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
+import type { ToolCallBlock } from '../../content.js';
+import { serverOf } from '../../tool-catalog.js';
 import { saysWhere } from '../../tool-words.js';
 import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-use.js';
-import { accessBy, contradicts, fileKeysOf, useOf } from './file-access.js';
+import { contradicts, fileKeysOf, pathsOf, useOf } from './file-access.js';
 import { MAX_LINE, rangeOf, readCommand, WHOLE_FILE } from './command-reading.js';
 import { CALL_ACCESS, CALL_KIND } from './history-columns.js';
 import type { LineRange } from './command-reading.js';
@@ -36,20 +38,26 @@ const DIRECTORY_KEYS = [
 ] as const;
 
 /**
- * Returns what a call does, given the uses of its tool.
+ * Returns what a call does, given the uses of tools.
  *
  * @param readsCommands whether to analyze commands and calls of unknown tools; otherwise nothing is
  *   known about them
  */
 export function callUse(
-  uses: readonly ToolUse[],
-  parameters: unknown,
+  usesOf: (tool: string) => readonly ToolUse[],
+  { name, parameters }: Pick<ToolCallBlock, 'name' | 'parameters'>,
   readsCommands: boolean,
 ): CallUse {
+  const uses = usesOf(name);
   const given = readsCommands ? unwrapped(parameters) : parameters;
-  const use = usedBy(uses, given, readsCommands);
+  const isUnknown = readsCommands && useOf(uses, given) === undefined;
+  const passed = isUnknown ? passedTo(usesOf, given) : undefined;
+  const use = usedBy(passed?.uses ?? uses, passed?.parameters ?? given, readsCommands);
   const mayBeElsewhere = readsCommands && (use.paths.length > 0 || use.command !== undefined);
-  const place = mayBeElsewhere ? placeOf(given) : '';
+  const server = passed?.server ?? '';
+  const place = mayBeElsewhere
+    ? server + placeOf({ ...passed?.parameters, ...asRecord(given) })
+    : '';
   if (place === '') return use;
   const { command } = use;
   return { ...use, place, ...(command !== undefined && { command: `${command}\0${place}` }) };
@@ -59,6 +67,30 @@ export function callUse(
 function unwrapped(parameters: unknown): unknown {
   const [only, ...others] = Object.values(asRecord(parameters) ?? {});
   return others.length > 0 ? parameters : (asRecord(only) ?? parameters);
+}
+
+/** What a tool that calls others is given: the uses and the server of the tool that it calls, and the arguments for it. */
+interface Passed {
+  readonly uses: readonly ToolUse[];
+  readonly server: string;
+  readonly parameters: JsonRecord;
+}
+
+/** Returns what a call passes on to a known tool, as in `{ tool_name: 'read_file', arguments: { path } }`. */
+function passedTo(
+  usesOf: (tool: string) => readonly ToolUse[],
+  parameters: unknown,
+): Passed | undefined {
+  const values = asRecord(parameters) ?? {};
+  const [passed, ...others] = passedOn(values);
+  if (passed === undefined || others.length > 0) return undefined;
+  for (const [key, tool] of Object.entries(values)) {
+    if (!/name|tool|function|method/i.test(key) || !isShortText(tool)) continue;
+    const uses = usesOf(tool);
+    if (useOf(uses, passed) !== undefined)
+      return { uses, server: serverOf(tool), parameters: passed };
+  }
+  return undefined;
 }
 
 function usedBy(uses: readonly ToolUse[], parameters: unknown, readsCommands: boolean): CallUse {
@@ -143,11 +175,8 @@ function listsFiles(values: JsonRecord): boolean {
 
 function fileUse(use: FileUse, parameters: unknown): CallUse {
   const isRead = use.access === 'read';
-  const file = accessBy(use, parameters);
-  if (file === undefined) {
-    return { ...UNKNOWN, kind: isRead ? CALL_KIND.read : CALL_KIND.write };
-  }
-  const { paths } = file;
+  const paths = pathsOf(use, parameters);
+  if (paths === undefined) return { ...UNKNOWN, kind: isRead ? CALL_KIND.read : CALL_KIND.write };
   if (!isRead) {
     const access = use.extent === 'whole' ? CALL_ACCESS.writeWhole : CALL_ACCESS.writePart;
     return { access, kind: CALL_KIND.write, paths };
@@ -249,10 +278,13 @@ function placeOf(parameters: unknown): string {
   for (const name of Object.keys(values)) {
     if (!saysWhere(name)) continue;
     const value = values[name];
-    const isShort = typeof value === 'string' && value !== '' && value.length <= MAX_PLACE;
-    if (isShort || typeof value === 'number') named.push(`${name}=${value}`);
+    if (isShortText(value) || typeof value === 'number') named.push(`${name}=${value}`);
   }
   return named.sort().join(' ');
+}
+
+function isShortText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_PLACE;
 }
 
 /** Returns what the `command` of a use runs, without the directory and the place; empty if there is none. */

@@ -5,23 +5,6 @@ import type { JsonRecord } from '../../json.js';
 import { assertString } from '../../misuse.js';
 import type { FileUse, ToolUse } from '../../tool-use.js';
 
-/** The files that a call touches, spelled as in its parameters. */
-export interface FileAccess {
-  readonly access: FileUse['access'];
-  readonly extent: FileUse['extent'];
-  /** At least one; no empty strings. */
-  readonly paths: readonly string[];
-}
-
-/**
- * Tells which files a call touches; `undefined` if its parameters do not tell for certain: not an
- * object, no known key, a path that is empty or not a string, a glob pattern.
- */
-export function fileAccess(uses: readonly ToolUse[], parameters: unknown): FileAccess | undefined {
-  const use = useOf(uses, parameters);
-  return use !== undefined && isFileUse(use) ? accessBy(use, parameters) : undefined;
-}
-
 /**
  * Selects the use that applies to a call. Parameters that are no object match the first
  * unconditional use.
@@ -34,13 +17,14 @@ export function useOf(uses: readonly ToolUse[], parameters: unknown): ToolUse | 
   );
 }
 
-/** The files that a call of this use touches; `undefined` as for `fileAccess`. */
-export function accessBy(use: FileUse, parameters: unknown): FileAccess | undefined {
+/**
+ * Returns the files that a call of this use touches, spelled as in its parameters: at least one, and no empty strings. `undefined` if
+ * its parameters do not tell for certain: not an object, no known key, a path that is empty or not a string, a glob pattern.
+ */
+export function pathsOf(use: FileUse, parameters: unknown): readonly string[] | undefined {
   const values = asRecord(parameters);
   const paths = values && namedPaths(use, values);
-  return paths === undefined || paths.length === 0
-    ? undefined
-    : { access: use.access, extent: use.extent, paths };
+  return paths === undefined || paths.length === 0 ? undefined : paths;
 }
 
 export function isFileUse(use: ToolUse): use is FileUse {

@@ -49,6 +49,8 @@ export interface ShrunkText {
   readonly runs: readonly ShownElsewhere[];
 }
 
+const MAX_TOOLS = 1_000;
+
 /** The index of one history. Holds only what its scope asks for. */
 export class HistoryIndex {
   readonly calls: CallColumns = new CallColumns();
@@ -62,7 +64,7 @@ export class HistoryIndex {
   readonly #paths: PathTable;
   readonly #tools: Map<string, number>;
   readonly #groups: Map<string, number>;
-  /** Catalog uses by tool name, cached because calls are many and tools are few. */
+  /** Catalog uses by tool name, cached because calls are many and tools are few: at most `MAX_TOOLS`. */
   readonly #uses: Map<string, readonly ToolUse[]>;
   readonly #openCalls = new OpenCalls();
   /** Call ids, if the history may be rewritten or results are shrunk; and call names, if results are shrunk. Else empty. */
@@ -248,18 +250,19 @@ export class HistoryIndex {
   }
 
   /** What a call does, by the tool catalog and, for a command, by its text. */
-  useOf({ name, parameters }: ToolCallBlock): CallUse {
-    return callUse(this.#usesOf(name), parameters, true);
+  useOf(call: ToolCallBlock): CallUse {
+    return callUse(this.#usesOf, call, true);
   }
 
-  #usesOf(tool: string): readonly ToolUse[] {
+  readonly #usesOf = (tool: string): readonly ToolUse[] => {
     let uses = this.#uses.get(tool);
     if (uses === undefined) {
       uses = usesOf(this.#scope.toolCatalog, tool);
+      if (this.#uses.size === MAX_TOOLS) this.#uses.clear();
       this.#uses.set(tool, uses);
     }
     return uses;
-  }
+  };
 
   #pairAll(): void {
     const { calls, responses, partials } = this;
@@ -272,7 +275,7 @@ export class HistoryIndex {
   }
 
   #appendCall(entry: number, block: number, call: ToolCallBlock, place: EntryPlace): void {
-    const use = callUse(this.#usesOf(call.name), call.parameters, this.#scope.workingSet);
+    const use = callUse(this.#usesOf, call, this.#scope.workingSet);
     const { calls } = this;
     if (use.paths.length > 0) {
       // Each server may have files of its own.

@@ -11,10 +11,16 @@ import {
   writesFile,
 } from '../../../../src/shared/tool-catalog.js';
 import type { ToolUse } from '../../../../src/shared/tool-use.js';
+import type { CallUse } from '../../../../src/shared/density/index/call-use.js';
 
 const { none, read, writeWhole, writePart } = CALL_ACCESS;
 const UNKNOWN = { access: none, kind: CALL_KIND.unknown, paths: [] };
 const VIEWS = readsFile('part', ['path'], { first: 'offset', count: 'limit' });
+
+/** What a call of a tool with these uses does. */
+function useBy(uses: readonly ToolUse[], parameters: unknown, readsCommands: boolean): CallUse {
+  return callUse(() => uses, { name: 'tool', parameters }, readsCommands);
+}
 
 describe('callUse', () => {
   it.each<[string, readonly ToolUse[], unknown, object]>([
@@ -74,8 +80,8 @@ describe('callUse', () => {
     ],
     ['a search', searches(), { path: 'a.ts' }, { access: none, kind: CALL_KIND.search, paths: [] }],
   ])('describes %s', (_, uses, parameters, expected) => {
-    expect(callUse(uses, parameters, true)).toEqual(expected);
-    expect(callUse(uses, parameters, false)).toEqual(expected);
+    expect(useBy(uses, parameters, true)).toEqual(expected);
+    expect(useBy(uses, parameters, false)).toEqual(expected);
   });
 
   it.each<[string, unknown, object]>([
@@ -131,12 +137,12 @@ describe('callUse', () => {
     ['nothing', null, { kind: CALL_KIND.command, paths: [] }],
   ])('reads %s', (_, parameters, expected) => {
     const uses = runsCommands(['command', 'cmd', 'commands']);
-    expect(callUse(uses, parameters, true)).toMatchObject({ access: none, ...expected });
+    expect(useBy(uses, parameters, true)).toMatchObject({ access: none, ...expected });
   });
 
   it('distinguishes commands by their text and their directory', () => {
     const commandOf = (parameters: unknown): string | undefined =>
-      callUse(runsCommands(), parameters, true).command;
+      useBy(runsCommands(), parameters, true).command;
     expect(commandOf({ command: 'npm test', timeout: 5 })).toBe(commandOf({ cmd: 'npm test' }));
     expect(commandOf({ command: 'npm test', cwd: '/a' })).not.toBe(
       commandOf({ command: 'npm test', cwd: '/b' }),
@@ -148,7 +154,7 @@ describe('callUse', () => {
   });
 
   it('knows nothing of commands when they are not to be read', () => {
-    expect(callUse(runsCommands(), { command: 'cat a.ts' }, false)).toEqual(UNKNOWN);
+    expect(useBy(runsCommands(), { command: 'cat a.ts' }, false)).toEqual(UNKNOWN);
   });
 
   it('knows only that a tool missing from the catalog may show the file it names', () => {
@@ -163,7 +169,7 @@ describe('callUse', () => {
       { name: 'show', args: { operations: [{ path: 'a.ts' }] } },
       'a.ts',
     ]) {
-      expect(callUse([], parameters, true)).toEqual({ ...UNKNOWN, kind });
+      expect(useBy([], parameters, true)).toEqual({ ...UNKNOWN, kind });
     }
     for (const parameters of [
       { query: 'a.ts' },
@@ -173,7 +179,7 @@ describe('callUse', () => {
       { name: 'ask', arguments: '{"path":' },
       {},
     ]) {
-      expect(callUse([], parameters, true)).toEqual({ ...UNKNOWN, kind: unknown });
+      expect(useBy([], parameters, true)).toEqual({ ...UNKNOWN, kind: unknown });
     }
   });
 
@@ -196,8 +202,8 @@ describe('callUse', () => {
   ])(
     'takes a command that reads, writes or searches files for what it is, whatever the tool: %j',
     (parameters, expected) => {
-      expect(callUse([], parameters, true)).toMatchObject(expected);
-      expect(callUse([], parameters, false)).toEqual(UNKNOWN);
+      expect(useBy([], parameters, true)).toMatchObject(expected);
+      expect(useBy([], parameters, false)).toEqual(UNKNOWN);
     },
   );
 
@@ -208,7 +214,7 @@ describe('callUse', () => {
     { command: 'ls' },
     { text: 'cat a.ts' },
   ])('leaves open what an unknown tool does with %j', (parameters) => {
-    expect(callUse([], parameters, true)).toEqual(UNKNOWN);
+    expect(useBy([], parameters, true)).toEqual(UNKNOWN);
   });
 
   it.each([
@@ -221,7 +227,7 @@ describe('callUse', () => {
     { range: { unit: 'line', start: 1 } },
   ])('does not take a read for one of the whole file if %j may select a part', (part) => {
     for (const uses of [readsFile('whole'), VIEWS]) {
-      const linesOf = (parameters: object): unknown => callUse(uses, parameters, true).lines;
+      const linesOf = (parameters: object): unknown => useBy(uses, parameters, true).lines;
       expect(linesOf({ path: '1.ts', ...part })).toBeUndefined();
       expect(linesOf({ path: '1.ts', all: true, why: 'to see it', none: null })).toBe(WHOLE_FILE);
     }
@@ -229,10 +235,34 @@ describe('callUse', () => {
 
   it('takes the fields of an only parameter for parameters', () => {
     const parameters = { command: 'npm test', host: 'a' };
-    const use = callUse(runsCommands(), parameters, true);
+    const use = useBy(runsCommands(), parameters, true);
     expect(use).toMatchObject({ kind: CALL_KIND.command, place: 'host=a' });
-    expect(callUse(runsCommands(), { params: parameters }, true)).toEqual(use);
-    expect(callUse(runsCommands(), { params: parameters, id: 1 }, true)).not.toEqual(use);
+    expect(useBy(runsCommands(), { params: parameters }, true)).toEqual(use);
+    expect(useBy(runsCommands(), { params: parameters, id: 1 }, true)).not.toEqual(use);
+  });
+
+  it('takes a call that passes its arguments on to a known tool for a call of that one', () => {
+    const known: Readonly<Record<string, readonly ToolUse[]>> = {
+      a__read: VIEWS,
+      b__read: VIEWS,
+      a__sh: runsCommands(),
+    };
+    const passing = (tool: string, passed: unknown, besides: object = {}): CallUse => {
+      const parameters = { tool_name: tool, arguments: passed, ...besides };
+      return callUse((name) => known[name] ?? [], { name: 'call_tool', parameters }, true);
+    };
+    const place = 'a__';
+    const lines = { first: 5, last: 6 };
+    const read = { access: CALL_ACCESS.read, kind: CALL_KIND.read, paths: ['a.ts'], lines, place };
+    const part = { path: 'a.ts', offset: 5, limit: 2 };
+    expect(passing('a__read', part)).toEqual(read);
+    expect(passing('a__read', JSON.stringify(part))).toEqual(read);
+    expect(passing('b__read', part)).toEqual({ ...read, place: 'b__' });
+    const command = passing('a__sh', { command: 'npm test', host: 'x' }, { server: 'y' });
+    expect(command).toMatchObject({ kind: CALL_KIND.command, place: 'a__host=x server=y' });
+    const isUnknown = [passing('c__read', { id: 1 }), passing('a__sh', 'npm test')];
+    expect(isUnknown).toEqual([UNKNOWN, UNKNOWN]);
+    expect(passing('a__sh', { command: 'npm test' }, { context: { id: 1 } })).toEqual(UNKNOWN);
   });
 
   it('applies the first use whose condition holds', () => {
@@ -241,7 +271,7 @@ describe('callUse', () => {
       { access: 'run', commandKeys: ['command'], when: { key: 'mode', values: ['run'] } },
       ...writesFile('whole'),
     ];
-    const kindOf = (parameters: object): number => callUse(uses, parameters, true).kind;
+    const kindOf = (parameters: object): number => useBy(uses, parameters, true).kind;
     expect(kindOf({ mode: 'find', path: 'a.ts' })).toBe(CALL_KIND.search);
     expect(kindOf({ mode: 'run', command: 'ls' })).toBe(CALL_KIND.search);
     expect(kindOf({ mode: 'else', path: 'a.ts' })).toBe(CALL_KIND.write);
