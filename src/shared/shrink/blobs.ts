@@ -62,7 +62,7 @@ function withoutBlobs(text: string, minRun: number): string {
   for (let probe = minRun - 1; probe < text.length; probe = Math.max(probe, end) + minRun) {
     if (!isOfRun(text, probe)) continue;
     let start = probe;
-    while (start > end && isOfRun(text, start - 1)) start -= 1;
+    while (isOfRun(text, start - 1)) start -= 1;
     end = probe + 1;
     while (end < text.length && isOfRun(text, end)) end += 1;
     if (end - start < minRun || !hasManyCharacters(text, start)) continue;

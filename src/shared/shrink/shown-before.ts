@@ -129,7 +129,6 @@ export function withoutRuns(
   draft: Draft,
   runs: readonly ShownElsewhere[],
 ): WithoutRuns | undefined {
-  if (runs.length === 0) return undefined;
   const { lines } = draft;
   const kept: string[] = [];
   const ids = new Set<string>();

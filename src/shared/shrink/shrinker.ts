@@ -80,7 +80,7 @@ const COUNTED = /^\[… (?:the same line )?(\d{1,9}) (?:lines? |more )/;
 
 /** Whether a line is about a failure. Shrinkers keep such lines. */
 export function mentionsFailure(line: string): boolean {
-  const start = line.length > MAX_SCANNED_OF_LINE ? line.slice(0, MAX_SCANNED_OF_LINE) : line;
+  const start = line.slice(0, MAX_SCANNED_OF_LINE);
   return FAILURE.test(start) && FAILURE.test(start.replace(NO_FAILURES, ''));
 }
 

@@ -25,6 +25,26 @@ describe('blobs', () => {
     expect(kept.match(/\[… \d+ characters left out …\]/g)).toHaveLength(2);
   });
 
+  it('cuts each run of 2,048 characters of base64 or more, and no shorter one', () => {
+    const run = (length: number): string => 'aGVsbG8gd29ybGQ/'.repeat(200).slice(0, length);
+    const long = `${run(48)}[… 1984 characters left out …]${run(2_048).slice(-16)}`;
+    const lengths = [2_047, 2_048, 1, 2_047, 2_047, 2_048, 40, 2_048, 2_047];
+    for (const other of [' ', 'é', '\n']) {
+      const kept = lengths.map((length) => (length === 2_048 ? long : run(length)));
+      expect(left(lengths.map(run).join(other))).toBe(kept.join(other));
+    }
+    expect(left(run(2_048))).toBe(long);
+  });
+
+  it.each([
+    ['JSON with code in its values', JSON.stringify({ at: 1, by: 'a', of: 'b', id: 2 }).repeat(60)],
+    ['a list of numbers', '[1,2,3],[4,5,6],'.repeat(400)],
+    ['a text with marks', 'It says so; and it is right. '.repeat(200)],
+  ])('keeps %s', (_, other) => {
+    const page = `${other}${MINIFIED.slice(0, 1_500)}`;
+    expect(left(page)).toBe(page);
+  });
+
   it('does not take text in a script without spaces for code', () => {
     const text = '（上下文）压缩;方法(一)，'.repeat(500);
     expect(left(text)).toBe(text);

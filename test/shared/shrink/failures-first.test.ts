@@ -90,6 +90,44 @@ describe('failuresFirst', () => {
     expect(kept.length).toBeLessThan(400);
   });
 
+  it('shows no passed test whose name reports an error, and one failure of each kind first', () => {
+    const name = (at: number): string => 'abcdefghij'.charAt(at % 10).repeat(1 + (at % 37));
+    const passed = times(300, (at) => ` ✓ says "error: ${name(at)}"`);
+    const failed = times(300, (at) => `src/${name(at)}.ts:${at}: error: no ${at % 2}`);
+    const once = 'src/a.ts:1: error: something else';
+    const kept = left([...NOISE, ...passed, ...failed, once, ...passed, ...NOISE]);
+    expect(kept).toContain(once);
+    expect(kept.length).toBeLessThan(260);
+  });
+
+  it('shows at most 40 failures without their context, each with its heading behind blank lines', () => {
+    const listed = ['    and', '    then', '    there', ''];
+    const failed = times(100, (at) => [`k${at}/`, ...listed, `  error: ${at}${'m'.repeat(at)}`]);
+    const kept = left([...NOISE, ...failed.flat(), ...NOISE]);
+    let heading = '';
+    let shown = 0;
+    for (const line of kept) {
+      if (/^k\d+\/$/.test(line)) heading = line;
+      if (!line.startsWith('  error')) continue;
+      expect(heading).toBe(`k${/\d+/.exec(line)?.[0] ?? ''}/`);
+      shown += 1;
+    }
+    expect(shown).toBe(4 * 4 + 40);
+  });
+
+  it('leaves the results of searches and of other programs, and those of which nothing would go', () => {
+    const subject = { purpose: 'search', command: 'make', level: 'strong' } as const;
+    expect(FAILURES_FIRST.shrink(Draft.ofLines(NOISE), subject)).toBeUndefined();
+    const command = { ...subject, purpose: 'command' } as const;
+    expect(FAILURES_FIRST.shrink(Draft.ofLines(NOISE), command)).toBeDefined();
+    const failing = times(125, (at) => `error: ${'m'.repeat(at)}`);
+    const unchanged = FAILURES_FIRST.shrink(Draft.ofLines(failing), {
+      ...command,
+      level: 'default',
+    });
+    expect(unchanged).toBeUndefined();
+  });
+
   it('does not take a note about omitted lines for a heading', () => {
     const note = '[… 31 lines like it left out …]';
     const lines = [...NOISE, 'the head of it', note, '  ✓ adds', '  ✓ squares', '  ✘ subtracts'];

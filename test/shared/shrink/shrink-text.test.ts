@@ -84,6 +84,10 @@ describe('shortenedText', () => {
       'at: 5%\rat: warning: old\rat: 9%\rat: 10%',
       'at: warning: old\rat: 10%',
     ],
+    ['progress with percentages alone', '5% of a.ts\r10.5% b.ts\r70% c.ts', '70% c.ts'],
+    ['counts of warnings', 'warnings: 1 of it\rwarnings: 2 of it\rok', 'warnings: 2 of it\rok'],
+    ['the last count of failures', 'failed: 1 of it\rfailed: 2 of it\nok', 'failed: 2 of it\nok'],
+    ['the newest of failures', 'failed: 1 of it\rfailed: 2 of it', 'failed: 2 of it'],
     ['failures that start alike', 'ERROR in a\rERROR in b\r', 'ERROR in a\rERROR in b\r'],
     ['rows too few to be progress', 'no\rno\rno\r', 'no\rno\rno\r'],
   ])('shows %s', (_, codes, shown) => {
@@ -164,9 +168,42 @@ describe('shortenedText', () => {
 
   it('keeps one of equal lines, with their number', () => {
     const text = `${WORDS}\n${linesOf(50, () => 'waiting for the server to come up')}\nup`;
-    expect(left(text, UNKNOWN, LOSSLESS)).toBe(
-      `${WORDS}\nwaiting for the server to come up\n[… the same line 49 more times left out …]\nup`,
-    );
+    for (const [call, settings] of [
+      [UNKNOWN, LOSSLESS],
+      [COMMAND, STRONG],
+    ] as const) {
+      expect(left(text, call, settings)).toBe(
+        `${WORDS}\nwaiting for the server to come up\n[… the same line 49 more times left out …]\nup`,
+      );
+    }
+  });
+
+  it('leaves short and very long texts, shrunk ones, those that would hardly be shorter, and most of files', () => {
+    const times = (count: number): string => linesOf(count, () => 'the same line');
+    const shortenedOf = (text: string, call: ShrunkCall = UNKNOWN): string =>
+      shortenedText(text, call, LOSSLESS, ']').draft.text;
+    expect(shortenedOf(times(40))).not.toBe(times(40));
+    const hardly = `${'x'.repeat(3_000)}\n${times(8)}`;
+    const shrunk = `${times(40)}\n[Shortened from 9999 characters: repeated lines]`;
+    for (const text of [times(28), times(571_429), hardly, shrunk]) {
+      expect(shortenedOf(text)).toBe(text);
+    }
+    expect(shortenedOf(times(40), FILE)).toBe(times(40));
+  });
+
+  it('says whether all text or all values are left, and cuts no table', () => {
+    const rows = Array.from({ length: 400 }, (_, id) => ({ id, name: `name ${id}` }));
+    const { draft, removed, isWhole } = shortenedText(JSON.stringify(rows), COMMAND, DEFAULT, ']');
+    expect(JSON.parse(draft.text)).toHaveProperty('rows.length', rows.length);
+    expect([removed.length, isWhole]).toEqual([1, true]);
+    const lines = numbered(60, WORDS.split('\n').concat(WORDS.split('\n')));
+    expect(shortenedText(lines, FILE, LOSSLESS, ']')).toMatchObject({ isWhole: true });
+    const repeated = linesOf(60, () => 'the same again and again');
+    expect(shortenedText(repeated, UNKNOWN, LOSSLESS, ']').isWhole).toBe(false);
+    expect(shortenedText(WORDS, UNKNOWN, LOSSLESS, ']')).toMatchObject({
+      removed: [],
+      isWhole: true,
+    });
   });
 
   it('keeps the first and the last of lines that differ in numbers, by default only of a command, and all lines about failures', () => {
@@ -368,6 +405,24 @@ describe('shortenedText', () => {
     expect(left(files, COMMAND, LOSSLESS)).toBe(files);
   });
 
+  it('keeps all of a list that is not very long, and one line more of a file than it would cut at', () => {
+    const settings = { level: 'default', likeLines: false } as const;
+    const matches = (count: number, file: string): string =>
+      linesOf(count, (at) => `src/${file}.ts:${at}: it is`);
+    const restored = (text: string, file: string, kept = left(text, SEARCH, settings)): string =>
+      kept.replaceAll(/^ /gm, `src/${file}.ts:`);
+    expect(restored(matches(300, 'a'), 'a')).toBe(`src/a.ts\n${matches(300, 'a')}`);
+    const many = left(
+      `${matches(65, 'a')}\n${matches(66, 'b')}\n${matches(300, 'c')}`,
+      SEARCH,
+      settings,
+    );
+    expect(many.split('\n').slice(64, 67)).toEqual([' 63: it is', ' 64: it is', 'src/b.ts']);
+    expect(many).toContain(' 63: it is\n[… 2 more of these left out …]\nsrc/c.ts');
+    const twos = linesOf(60, (at) => `src/some/folder/${Math.floor(at / 2)}.ts:${at}: it is`);
+    expect(left(twos, SEARCH, LOSSLESS).split('\n')).toHaveLength(90);
+  });
+
   it('does not take names with numbers and times for matches, and keeps the lines around matches with their files', () => {
     const grouped = (text: string): string[] => left(text, SEARCH, LOSSLESS).split('\n');
     const dated = linesOf(30, (at) => `logs/2026-01-02-a.log:${at}:10:30:00 it ${'x'.repeat(at)}`);
@@ -394,6 +449,10 @@ describe('shortenedText', () => {
     const settings = { level: 'default', likeLines: false } as const;
     const matches = linesOf(400, (at) => `${at}: match ${'x'.repeat(at % 7)}`);
     expect(left(matches, SEARCH, settings)).toMatch(/\n\[… 190 more lines left out …\]\n390: /);
+    const mixed = linesOf(900, (at) =>
+      at % 2 === 0 ? `said ${at}` : `src/${at % 40}.ts:${at}: x`,
+    );
+    expect(left(mixed, SEARCH, settings)).toContain('more lines, of 20 files or folders, left out');
   });
 
   it('keeps what follows a long list: totals, that it was cut, and which file has all of it', () => {
@@ -497,6 +556,19 @@ describe('shortenedText', () => {
         expect(shrinkText(text, [], call, settings, ']')).toBe(shrunk);
       }),
       { numRuns: runs(2_000) },
+    );
+  });
+
+  it('runs no shrinker in vain', () => {
+    fc.assert(
+      fc.property(anyText, anyCall, anySettings, (text, call, settings) => {
+        for (const only of SHRINKER_NAMES) {
+          const others = Object.fromEntries(SHRINKER_NAMES.map((name) => [name, name === only]));
+          const { draft, removed } = shortenedText(text, call, { ...settings, ...others }, ']');
+          expect(removed).toHaveLength(draft.text === text ? 0 : 1);
+        }
+      }),
+      { numRuns: runs(1_000) },
     );
   });
 
