@@ -62,7 +62,7 @@ function withoutBlobs(text: string, minRun: number): string {
   for (let probe = minRun - 1; probe < text.length; probe = Math.max(probe, end) + minRun) {
     if (!isOfRun(text, probe)) continue;
     let start = probe;
-    while (isOfRun(text, start - 1)) start -= 1;
+    while (start > end && isOfRun(text, start - 1)) start -= 1;
     end = probe + 1;
     while (end < text.length && isOfRun(text, end)) end += 1;
     if (end - start < minRun || !hasManyCharacters(text, start)) continue;
@@ -73,6 +73,7 @@ function withoutBlobs(text: string, minRun: number): string {
   return kept + text.slice(from);
 }
 
+/** Callers stay within the text: reading beyond it once makes `charCodeAt` several times slower. */
 function isOfRun(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code < 128 && IS_OF_RUN[code] === 1;

@@ -1,7 +1,11 @@
 // What `failuresFirst` shows of the output of real programs: each failure with its context, and where it is.
 
 import { describe, expect, it } from 'vitest';
-import { FAILURES_FIRST } from '../../../src/shared/shrink/failures-first.js';
+import {
+  countsFailures,
+  FAILURES_FIRST,
+  reportsFailure,
+} from '../../../src/shared/shrink/failures-first.js';
 import { Draft } from '../../../src/shared/shrink/shrinker.js';
 
 /** The shortened output of a build or test. */
@@ -16,6 +20,28 @@ function times<Item>(count: number, item: (at: number) => Item): readonly Item[]
 
 /** Irrelevant lines, which differ in letters. */
 const NOISE = times(100, (at) => `${'abcdefghij'.charAt(at % 10)} compiled ${'m'.repeat(at % 17)}`);
+
+describe('reportsFailure', () => {
+  it.each([
+    ['a.ts(3,1): error TS2304: Cannot find name', true],
+    ['KeyError: 1', true],
+    ['  raise KeyError: 1', false],
+    [' ✓ says "error: a"', false],
+    ['src/a.ts:12:  error: a', false],
+    ['[… 3 lines as in bash echo "error: a" …]', false],
+    ['[… error: a', true],
+    ['error: a …]', true],
+    ['a warning', false],
+  ])('is for "%s" %s', (line, reports) => {
+    expect(reportsFailure(line)).toBe(reports);
+  });
+
+  it('does not count the failures of a passed test', () => {
+    expect(countsFailures('3 tests failed')).toBe(true);
+    expect(countsFailures(' ✓ shows that 3 tests failed')).toBe(false);
+    expect(countsFailures('error: no test')).toBe(false);
+  });
+});
 
 describe('failuresFirst', () => {
   it('omits counts of no failures, such as for each test class of Maven', () => {

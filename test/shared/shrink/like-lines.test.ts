@@ -53,10 +53,10 @@ describe('likeLines', () => {
       'an answer that took long',
       (at: number) => `seq=${at} time=${at === 223 ? 812 : 1 + (at % 9)}.5 ms`,
     ],
+    ['a count with more digits', (at: number) => `${at === 223 ? 4096 : 10 + (at % 80)} of them`],
     [
       'a size with more digits',
-      (at: number) =>
-        `took ${1 + (at % 9)}${'.25'.slice(0, 2 * (at % 2) + 1)} of ${at === 223 ? 4096 : 10 + (at % 80)} kB`,
+      (at: number) => `took ${at === 223 ? 4096 : 10 + (at % 80)}${at % 2 === 0 ? '.25' : '.5'} kB`,
     ],
   ])('shows among the rows of a command %s', (_, row) => {
     const all = rows(400, row);

@@ -77,7 +77,10 @@ describe('resultText', () => {
     ['of a list', [{ id: 1 }, { id: 2 }]],
     ['of a list of pairs', [{ id: 1, text: 'a' }]],
     ['of an empty list', []],
-    ['that answer with plain values', { content: [{ type: 'text', text: '[1,2,3]' }] }],
+    [
+      'that answer with plain values',
+      { content: [{ type: 'text', text: `[${'1,'.repeat(200)}2]` }] },
+    ],
     ['with JSON of texts', { config: JSON.stringify([{ say: 'a\nb\nc\nd' }]) }],
     ['without types', { content: ['a', { id: 2 }] }],
   ])('is the JSON of results %s', (_, result) => {

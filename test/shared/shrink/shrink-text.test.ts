@@ -85,6 +85,11 @@ describe('shortenedText', () => {
       'at: warning: old\rat: 10%',
     ],
     ['progress with percentages alone', '5% of a.ts\r10.5% b.ts\r70% c.ts', '70% c.ts'],
+    [
+      'what follows a percentage',
+      '5% of a.ts\rall of it\r7% of b',
+      '5% of a.ts\rall of it\r7% of b',
+    ],
     ['counts of warnings', 'warnings: 1 of it\rwarnings: 2 of it\rok', 'warnings: 2 of it\rok'],
     ['the last count of failures', 'failed: 1 of it\rfailed: 2 of it\nok', 'failed: 2 of it\nok'],
     ['the newest of failures', 'failed: 1 of it\rfailed: 2 of it', 'failed: 2 of it'],
@@ -103,6 +108,7 @@ describe('shortenedText', () => {
     const rows = `${WORDS}\n${linesOf(30, row)}`;
     expect(left(rows, COMMAND, DEFAULT)).toBe(rows);
     const progress = `${WORDS}\n${linesOf(30, (at) => `copied ${at} % of it`)}`;
+    expect(left(progress, COMMAND, LOSSLESS)).toBe(progress);
     expect(left(progress, COMMAND, DEFAULT)).toMatch(
       /\ncopied 0 % of it\n\[… 28 lines like it left out …\]\ncopied 29 % of it$/,
     );
@@ -164,6 +170,10 @@ describe('shortenedText', () => {
       '\r',
     );
     expect(left(states, COMMAND, LOSSLESS)).toBe('Receiving objects: 59% (59/60)');
+    const before = (first: string): string => left(`${first}\r${states}`, COMMAND, LOSSLESS);
+    expect(before('a,b,c')).toBe('a,b,c\rReceiving objects: 59% (59/60)');
+    const listed = `1,2,3 ${'x'.repeat(400)}`;
+    expect(left(`${listed}\r${listed}\n1,2,3`, COMMAND, LOSSLESS)).toBe(`${listed}\n1,2,3`);
   });
 
   it('keeps one of equal lines, with their number', () => {
@@ -200,6 +210,13 @@ describe('shortenedText', () => {
     expect(shortenedText(lines, FILE, LOSSLESS, ']')).toMatchObject({ isWhole: true });
     const repeated = linesOf(60, () => 'the same again and again');
     expect(shortenedText(repeated, UNKNOWN, LOSSLESS, ']').isWhole).toBe(false);
+    const written = shortenedText(
+      repeated,
+      { ...UNKNOWN, payload: `"${repeated}"` },
+      LOSSLESS,
+      ']',
+    );
+    expect(written.removed).toEqual(['texts in JSON on lines of their own', 'repeated lines']);
     expect(shortenedText(WORDS, UNKNOWN, LOSSLESS, ']')).toMatchObject({
       removed: [],
       isWhole: true,
@@ -405,24 +422,6 @@ describe('shortenedText', () => {
     expect(left(files, COMMAND, LOSSLESS)).toBe(files);
   });
 
-  it('keeps all of a list that is not very long, and one line more of a file than it would cut at', () => {
-    const settings = { level: 'default', likeLines: false } as const;
-    const matches = (count: number, file: string): string =>
-      linesOf(count, (at) => `src/${file}.ts:${at}: it is`);
-    const restored = (text: string, file: string, kept = left(text, SEARCH, settings)): string =>
-      kept.replaceAll(/^ /gm, `src/${file}.ts:`);
-    expect(restored(matches(300, 'a'), 'a')).toBe(`src/a.ts\n${matches(300, 'a')}`);
-    const many = left(
-      `${matches(65, 'a')}\n${matches(66, 'b')}\n${matches(300, 'c')}`,
-      SEARCH,
-      settings,
-    );
-    expect(many.split('\n').slice(64, 67)).toEqual([' 63: it is', ' 64: it is', 'src/b.ts']);
-    expect(many).toContain(' 63: it is\n[… 2 more of these left out …]\nsrc/c.ts');
-    const twos = linesOf(60, (at) => `src/some/folder/${Math.floor(at / 2)}.ts:${at}: it is`);
-    expect(left(twos, SEARCH, LOSSLESS).split('\n')).toHaveLength(90);
-  });
-
   it('does not take names with numbers and times for matches, and keeps the lines around matches with their files', () => {
     const grouped = (text: string): string[] => left(text, SEARCH, LOSSLESS).split('\n');
     const dated = linesOf(30, (at) => `logs/2026-01-02-a.log:${at}:10:30:00 it ${'x'.repeat(at)}`);
@@ -508,6 +507,8 @@ describe('shortenedText', () => {
       ...failing.split('\n').slice(0, 12),
       '[… 42 lines as in bash npm test, there lines 143-184 …]',
     ]);
+    const mark = shrinkText(text, [shown], BUILD, DEFAULT, ']')?.split('\n').at(-1);
+    expect(mark).toMatch(/: lines of earlier results \(c1\)\]$/);
     const ofTool = shrinkText(text, [shown], UNKNOWN, DEFAULT, ']')?.split('\n')[0];
     expect(ofTool).toBe('[… 84 lines as in bash npm test, there lines 101-184 …]');
   });
@@ -534,6 +535,7 @@ describe('shortenedText', () => {
           '\u001b]0;x',
           'same line\n',
           '[{"a":1},{"a":2},{"a":3}]',
+          '\n./a\n./b\n',
         ),
         fc.nat().map((number) => `step ${number} of it\n`),
         fc.nat(40).map((number) => `${String(number).padStart(6)}→it\n`.repeat(2)),
