@@ -92,8 +92,7 @@ function joined(base: string, file: string): string {
 }
 
 function scannedPart(command: string): string {
-  const start = command.length > MAX_SCANNED ? command.slice(0, MAX_SCANNED) : command;
-  if (!start.includes('<<')) return start;
+  const start = command.slice(0, MAX_SCANNED);
   const document = HERE_DOCUMENT.exec(start);
   if (document === null) return start;
   const end = start.indexOf('\n', document.index);
@@ -102,11 +101,7 @@ function scannedPart(command: string): string {
 
 /** The directory that names are relative to; `undefined` for the workspace. */
 function baseOf(text: string, directory: string | undefined): string | undefined {
-  const working =
-    directory ??
-    (text.includes('workdir') || text.includes('cwd')
-      ? WORKING_DIRECTORY.exec(text)?.[1]
-      : undefined);
+  const working = directory ?? WORKING_DIRECTORY.exec(text)?.[1];
   const base = working?.replaceAll('\\', '/');
   const changed = DIRECTORY.exec(text)?.[1]?.replaceAll('\\', '/');
   if (changed === undefined) return base;
