@@ -137,8 +137,8 @@ export const WHOLE_FILE: LineRange = { first: 1, last: 2_000 };
 /** Larger line numbers are clamped. */
 export const MAX_LINE: number = 2 ** 30;
 
-/** The range between two lines; `undefined` if it is empty. */
+/** The range between two lines; `undefined` if it is empty, or one of them is no number. */
 export function rangeOf(first: number, last: number | undefined): LineRange | undefined {
-  if (last === undefined || last < first) return undefined;
+  if (last === undefined || !(last >= first)) return undefined;
   return { first: Math.min(first, MAX_LINE), last: Math.min(last, MAX_LINE) };
 }
