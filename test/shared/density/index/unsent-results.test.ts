@@ -66,7 +66,7 @@ function indexOf(history: readonly IContent[]): HistoryIndex {
 
 const turns = fc.array(
   fc.record<Turn>({
-    parts: fc.array(fc.nat(7), { minLength: 1, maxLength: 4 }),
+    parts: fc.array(fc.nat(3), { minLength: 1, maxLength: 4 }),
     kind: fc.constantFrom(...KINDS),
     isSent: fc.boolean(),
   }),
@@ -126,7 +126,7 @@ describe('unsentResults', () => {
       }),
       { numRuns: runs(2_000, 60) },
     );
-    expect(shown).toBeGreaterThan(50);
+    expect(shown).toBeGreaterThan(10);
   });
 });
 
