@@ -73,6 +73,7 @@ function withoutBlobs(text: string, minRun: number): string {
   return kept + text.slice(from);
 }
 
+/** Callers stay within the text: reading beyond it once makes `charCodeAt` several times slower. */
 function isOfRun(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code < 128 && IS_OF_RUN[code] === 1;

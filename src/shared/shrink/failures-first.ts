@@ -61,7 +61,7 @@ export const FAILURES_FIRST: Shrinker = {
     const kept: string[] = [];
     for (let start = 0; start < lines.length;) {
       let end = start + 1;
-      while (end < lines.length && isKept[end] === isKept[start]) end += 1;
+      while (isKept[end] === isKept[start]) end += 1;
       if (isKept[start] === 1 || end - start < 3) kept.push(...lines.slice(start, end));
       else kept.push(leftOut(`${countBehind(lines.slice(start, end), subject)} lines`));
       start = end;
@@ -104,7 +104,7 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
 /** The first of the lines that may belong to a failure: at most `BEFORE_FAILURE` before it, and none up to a success. */
 function startOfReport(lines: readonly string[], at: number): number {
   let start = at;
-  while (start > 0 && at - start < BEFORE_FAILURE && !PASSED.test(startOf(lines, start - 1))) {
+  while (at - start < BEFORE_FAILURE && !PASSED.test(startOf(lines, start - 1))) {
     start -= 1;
   }
   return start;
@@ -121,7 +121,7 @@ function endOfReport(lines: readonly string[], at: number): number {
 /** The heading that an indented line is listed under, such as a file above its problems; `at` if none is near. */
 function headOf(lines: readonly string[], at: number): number {
   const indent = indentOf(startOf(lines, at));
-  for (let head = at - 1; indent > 0 && head >= Math.max(0, at - MAX_LISTED); head -= 1) {
+  for (let head = at - 1; head >= Math.max(0, at - MAX_LISTED); head -= 1) {
     const line = startOf(lines, head);
     if (line !== '' && indentOf(line) < indent && !saysLeftOut(line)) return head;
   }
@@ -160,7 +160,7 @@ function importantLines(
   };
   for (let at = head; at < lines.length - tail && !reports.isFull; at += 1) {
     const line = startOf(lines, at);
-    if (!hasSign(line) || PASSED.test(line) || saysLeftOut(line)) continue;
+    if (!hasSign(line) || PASSED.test(line)) continue;
     if (isReport(line)) {
       reports.add(line, at, () => isNew(line) || locationAfter(lines, at) !== at);
     } else if (mentionsFailure(line)) mentions.add(line, at, () => true);
@@ -179,7 +179,7 @@ function importantLines(
 
 /** Groups lines that differ only in numbers, so that a failure that occurs sixty times leaves room for one that occurs once. */
 class LinesByKind {
-  readonly #counts = new Map<number, number>();
+  readonly #counts = new Map<string, number>();
   /** At index n, the lines that are the nth of their kind. */
   readonly #turns: number[][] = [];
 
@@ -205,26 +205,12 @@ class LinesByKind {
 /** More lines than any excerpt shows, including those around failures: further lines need not be collected. */
 const MAX_USED = 1_000;
 const MAX_KIND = 160;
-const [SPACE, ZERO, COLON] = [0x20, 0x30, 0x3a];
+/** A file name before a line number; digits, and the spaces that align them. */
+const OF_PLACE = /^[^:]+(?=:\d)|[\d ]+/g;
 
-/** Hashes the start of a line without its digits, the spaces that align them, and a file name before a line number. */
-function kindOf(line: string): number {
-  const colon = line.indexOf(':');
-  let hash = 0;
-  for (
-    let at = colon > 0 && isDigit(line, colon + 1) ? colon : 0;
-    at < line.length && at < MAX_KIND;
-    at += 1
-  ) {
-    if (line.charCodeAt(at) === SPACE || isDigit(line, at)) continue;
-    hash = Math.imul(hash ^ line.charCodeAt(at), 0x01000193);
-  }
-  return hash;
-}
-
-function isDigit(line: string, at: number): boolean {
-  const code = line.charCodeAt(at);
-  return code >= ZERO && code < COLON;
+/** The start of a line without what differs between failures of the same kind. */
+function kindOf(line: string): string {
+  return line.slice(0, MAX_KIND).replace(OF_PLACE, '');
 }
 
 /** Does not match code such as `warn(`, which compilers quote below a warning. */

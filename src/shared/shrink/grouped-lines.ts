@@ -69,31 +69,23 @@ function groupsOf(lines: readonly string[]): readonly Group[] {
 
 /** Returns the file of a match, or an empty string for other lines. */
 function fileOfMatch(start: string): string {
-  const file = MATCH.exec(start)?.[1];
-  return file !== undefined && PATH.test(file) ? file : '';
+  const file = MATCH.exec(start)?.[1] ?? '';
+  return PATH.test(file) ? file : '';
 }
 
 /** Returns the file of a context line, or an empty string. File names may contain `-12-` too, so only files with matches count. */
 function fileOfContext(start: string, files: ReadonlySet<string>): string {
   for (const { index } of start.matchAll(CONTEXT)) {
     const path = start.slice(0, index);
-    if (path !== '' && files.has(path)) return path;
+    if (files.has(path)) return path;
   }
   return '';
 }
 
 /** Returns the common path of a group, then its lines without that path. A space replaces the colon after a file name. */
 function linesOf({ path, lines }: Group): readonly string[] {
-  if (path === '' || lines.length < MIN_GROUP) return lines;
-  const isFolder = /[\\/]$/.test(path);
-  return [
-    path,
-    ...lines.map((line) => {
-      const rest = line.startsWith(path) ? line.slice(path.length) : undefined;
-      if (rest === undefined) return line;
-      return ` ${!isFolder && rest.startsWith(':') ? rest.slice(1) : rest}`;
-    }),
-  ];
+  if (lines.length < MIN_GROUP) return lines;
+  return [path, ...lines.map((line) => ` ${line.slice(path.length).replace(/^:/, '')}`)];
 }
 
 /** Returns the last groups of a list that have at most `MOST_BEHIND` lines together: totals, and what tools say behind a list. */
@@ -115,7 +107,7 @@ function shortened(all: readonly Group[], most: number, subject: ShrinkSubject):
   const perGroup = linesPerGroup(groups, most);
   const kept: Group[] = [];
   let shown = 0;
-  for (const [at, group] of groups.entries()) {
+  for (const [at, { path, lines }] of groups.entries()) {
     if (shown >= most) {
       const left = groups.slice(at);
       const rest = left.reduce((sum, { lines }) => sum + countBehind(lines, subject), 0);
@@ -124,11 +116,10 @@ function shortened(all: readonly Group[], most: number, subject: ShrinkSubject):
       kept.push({ path: '', lines: [leftOut(`${rest} more lines${of}`)] });
       break;
     }
-    const { path, lines } = group;
     const isWhole = lines.length <= perGroup + 1;
     const count = isWhole ? lines.length : perGroup;
     shown += count;
-    kept.push(isWhole ? group : { path, lines: lines.slice(0, count) });
+    kept.push({ path, lines: lines.slice(0, count) });
     if (!isWhole) {
       const rest = countBehind(lines.slice(count), subject);
       kept.push({ path: '', lines: [leftOut(`${rest} more of these`)] });

@@ -27,21 +27,21 @@ export const JSON_TABLES: Shrinker = {
   from: 'lossless',
   keepsValues: true,
   shrink({ text }) {
-    const shorter = withTables(text, 0, text.length);
-    if (shorter !== undefined || !/^[[{]/.test(text)) return shorter;
     // The JSON may wrap the tool's output: then `result-text.ts` has put each text on lines of its own, after `"` and before `"`.
-    return withTables(text, text.indexOf('"\n') + 2, text.lastIndexOf('\n"'));
+    return (
+      withTables(text, 0, text.length) ??
+      withTables(text, text.indexOf('"\n') + 2, text.lastIndexOf('\n"'))
+    );
   },
 };
 
 /** Shortens the JSON in a part of a text; `undefined` if there is none, or nothing is gained. */
 function withTables(text: string, from: number, to: number): Draft | undefined {
   const [start, end] = placeOfJson(text, from, to);
-  if (start >= end) return undefined;
   const json = text.slice(start, end);
   const compact = withoutSpaces(json);
-  const value = compact === undefined ? undefined : tryParseJson(json);
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (compact === undefined) return undefined;
+  const value = tryParseJson(json);
   // Long numbers, escapes and duplicate keys do not survive a round trip.
   if (JSON.stringify(value) !== compact) return undefined;
   const written = jsonOf(value, 0);
@@ -56,7 +56,7 @@ function placeOfJson(
   to: number,
 ): readonly [start: number, end: number] {
   let at = from;
-  for (let line = 0; line < MAX_HEADER_LINES && at < to; line += 1) {
+  for (let line = 0; line < MAX_HEADER_LINES; line += 1) {
     const start = text.startsWith(LABEL, at) ? at + LABEL.length : at;
     const first = text.charAt(start);
     if (first === '[' || first === '{') {
@@ -100,7 +100,7 @@ function jsonOf(value: unknown, depth: number): string {
     if (columns !== undefined) return tableOf(value as readonly JsonRecord[], columns, depth + 1);
     return `[${value.map((each) => jsonOf(each, depth + 1)).join(',')}]`;
   }
-  if (depth < MAX_TABLE_DEPTH && isRecord(value)) {
+  if (isRecord(value)) {
     const fields = Object.entries(value).map(
       ([key, field]) => `${JSON.stringify(key)}:${jsonOf(field, depth)}`,
     );

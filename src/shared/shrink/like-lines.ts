@@ -4,7 +4,7 @@
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
 import { exceptionsIn, numbersIn } from './number-columns.js';
-import type { Shrinker } from './shrinker.js';
+import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
 /** How to shorten a run of lines. */
 interface Cut {
@@ -17,16 +17,17 @@ interface Cut {
 }
 
 const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
-/** Equal lines stay if the repetitions have at most this many UTF-16 units: the note would be longer than a few blank lines. */
-const MIN_EQUAL_LENGTH = 44;
+/** Lines stay if the repetitions have at most this many UTF-16 units: the note would be longer than a few blank lines. */
+const MIN_REPEATED = 44;
 /** Progress output: only the last state matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
 const KEEP_ALL: Cut = { minLines: Infinity, head: 0, tail: 0 };
 /** Rows of numbers may be what the agent asked for, so by default only more of them than a list of files may have are cut. */
-const NUMBERED = {
+const NUMBERED: Readonly<Record<ShrinkLevel, Cut>> = {
+  lossless: KEEP_ALL,
   default: { minLines: 300, head: 150, tail: 50, keepsExceptions: true },
   strong: { minLines: 12, head: 4, tail: 2, keepsExceptions: true },
-} as const satisfies Record<string, Cut>;
+};
 /** Fewer consecutive lines are not worth a note. */
 const MIN_LEFT_OUT = 2;
 /** Minimum length of lines compared for similarity, in UTF-16 units; and how much of a line is matched against patterns. */
@@ -55,19 +56,19 @@ export const LIKE_LINES: Shrinker = {
     for (let start = 0; start < lines.length;) {
       const first = lines[start] ?? '';
       let end = start + 1;
-      while (end < lines.length && lines[end] === first) end += 1;
+      while (lines[end] === first) end += 1;
       let cut = EQUAL;
       if (end - start < EQUAL.minLines && cutsNumbers && first.length >= MIN_LIKE_LENGTH) {
         let likeEnd = end;
         // Compares each line with its predecessor rather than with the first line, which may be long and would be re-read for each.
         // Similarity is transitive, so the result is the same.
-        while (likeEnd < lines.length && isLikePrevious(lines, likeEnd)) likeEnd += 1;
+        while (isLikePrevious(lines, likeEnd)) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
-          cut = cutOf(lines, start, likeEnd, level === 'strong' ? level : 'default');
+          cut = cutOf(lines, start, likeEnd, NUMBERED[level]);
           end = likeEnd;
         }
       }
-      const isShort = cut === EQUAL && (end - start - 1) * (first.length + 1) <= MIN_EQUAL_LENGTH;
+      const isShort = (end - start - 1) * (first.length + 1) <= MIN_REPEATED;
       if (end - start < cut.minLines || isShort) keep(start, end);
       else {
         isCut = true;
@@ -106,16 +107,11 @@ function shortened(
 }
 
 /** Decides how to shorten a run of similar lines. Lines about failures are kept whole. */
-function cutOf(
-  lines: readonly string[],
-  start: number,
-  end: number,
-  level: keyof typeof NUMBERED,
-): Cut {
+function cutOf(lines: readonly string[], start: number, end: number, numbered: Cut): Cut {
   const first = lines[start] ?? '';
   if (mentionsFailure(first)) return KEEP_ALL;
   const isMeasured = MEASURE.test(first.slice(0, MAX_SCANNED));
-  return !isMeasured && isProgress(lines, start, end) ? PROGRESS : NUMBERED[level];
+  return !isMeasured && isProgress(lines, start, end) ? PROGRESS : numbered;
 }
 
 /** Matches delimiters of cells, but not the same characters in a sentence, where a space follows. */
@@ -141,7 +137,7 @@ function isProgress(lines: readonly string[], start: number, end: number): boole
     before = done;
     const whole = percent === undefined ? Number(of) : 100;
     if (done > whole) return false;
-    isComplete ||= done >= 0.99 * whole || (at === start && done <= 1);
+    isComplete ||= done >= 0.99 * whole || done <= 1;
   }
   return isComplete;
 }
@@ -166,7 +162,7 @@ export function isSimilar(a: string, b: string): boolean {
     const from = at + other;
     while (at < a.length && isVarying(a.charCodeAt(at))) at += 1;
     while (other < b.length && isVarying(b.charCodeAt(other))) other += 1;
-    if (at === a.length || other === b.length) return at === a.length && other === b.length;
+    if (at === a.length) return other === b.length;
     if (at + other === from) return false;
   }
 }

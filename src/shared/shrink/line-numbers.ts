@@ -25,7 +25,7 @@ export const LINE_NUMBERS: Shrinker = {
         kept ??= [...lines];
         kept[start + at] = (lines[start + at] ?? '').slice(padding);
       }
-      start += Math.max(1, paddings.length);
+      start += paddings.length;
     }
     return kept && Draft.ofLines(kept);
   },
@@ -37,11 +37,8 @@ function paddingsFrom(lines: readonly string[], start: number): readonly number[
   let [column, number, separator] = [0, 0, ''];
   for (let at = start; at < lines.length; at += 1) {
     const [, padding = '', digits = '', behind = ''] = NUMBERED.exec(lines[at] ?? '') ?? [];
-    const isNext =
-      padding.length + digits.length === column &&
-      Number(digits) === number + 1 &&
-      behind === separator;
-    if (digits === '' || (at > start && !isNext)) break;
+    const isNext = padding.length + digits.length === column && Number(digits) === number + 1;
+    if (at > start && !isNext) break;
     [column, number, separator] = [padding.length + digits.length, Number(digits), behind];
     paddings.push(padding.length);
   }

@@ -99,7 +99,6 @@ export function withOthers(
   runs: readonly ShownElsewhere[],
   others: readonly ShownElsewhere[],
 ): readonly ShownElsewhere[] {
-  if (others.length === 0) return runs;
   const all: ShownElsewhere[] = [];
   let next = 0;
   for (const other of others) {
@@ -129,7 +128,6 @@ export function withoutRuns(
   draft: Draft,
   runs: readonly ShownElsewhere[],
 ): WithoutRuns | undefined {
-  if (runs.length === 0) return undefined;
   const { lines } = draft;
   const kept: string[] = [];
   const ids = new Set<string>();
@@ -217,7 +215,7 @@ export function isShrunk(text: string): boolean {
 
 /** The length of a shrunk result's original, in UTF-16 units; `undefined` for any other text. */
 export function originalLength(text: string): number | undefined {
-  const [, length] = text.endsWith(']') ? (MARK.exec(text.slice(-MAX_MARK_LENGTH)) ?? []) : [];
+  const [, length] = MARK.exec(text.slice(-MAX_MARK_LENGTH)) ?? [];
   return length === undefined ? undefined : Number(length);
 }
 
@@ -262,7 +260,6 @@ export const MIN_NUMBERED_LINES = 4;
  * skip these spaces, because `lineNumbers` may have removed them from one side.
  */
 export function paddingOf(text: string, at: number): number {
-  if (text.charCodeAt(at) !== SPACE) return 0;
   const digits = digitsAt(text, at);
   const end = endOfDigits(text, digits);
   const next = text.charCodeAt(end);
@@ -271,8 +268,6 @@ export function paddingOf(text: string, at: number): number {
 
 /** The end (exclusive) of a line number and its separator (tab, arrow, colon, bar, or ` | `); -1 if there is none at `at`. */
 export function endOfNumber(text: string, at: number): number {
-  const code = text.charCodeAt(at);
-  if (code !== SPACE && !(code >= ZERO && code <= NINE)) return -1;
   const digits = digitsAt(text, at);
   const end = endOfDigits(text, digits);
   if (end === digits) return -1;

@@ -3,7 +3,7 @@
 import { isShrunk, markedAsShrunk, partOfRun, withoutRuns } from './shown-before.js';
 import { BLOBS } from './blobs.js';
 import { Draft, MAX_SCANNED_OF_LINE, saysLeftOut, SHRINK_LEVELS } from './shrinker.js';
-import { FAILURES_FIRST, mayReportFailure, reportsFailure } from './failures-first.js';
+import { FAILURES_FIRST, reportsFailure } from './failures-first.js';
 import { GROUPING } from './grouped-lines.js';
 import { JSON_TABLES } from './json-tables.js';
 import { LIKE_LINES } from './like-lines.js';
@@ -91,8 +91,8 @@ export function shortenedText(
   }
   let { draft, isWhole } = whole;
   const removed = [...whole.removed];
-  const lookalikes = text.includes('[… ') ? new Set(seen.lines.filter(saysLeftOut)) : undefined;
-  const subject = { purpose: purpose ?? 'unknown', command, ...(lookalikes && { lookalikes }) };
+  const lookalikes = new Set(seen.lines.filter(saysLeftOut));
+  const subject = { purpose: purpose ?? 'unknown', command, lookalikes };
   for (const shrinker of TEXT_SHRINKERS) {
     const { keepsText = false, keepsValues = false } = shrinker;
     if ((purpose === undefined && !keepsText) || !runsShrinker(settings, shrinker)) continue;
@@ -126,7 +126,7 @@ export function withReferences(
   const shown = purpose === 'command' ? withoutFailures(draft, runs) : runs;
   const { draft: left, label } = withoutRuns(draft, shown) ?? { draft, label: undefined };
   const labels = label === undefined ? removed : [...removed, label];
-  return labels.length === 0 ? undefined : markedAsShrunk(left.text, payload, labels, ending);
+  return markedAsShrunk(left.text, payload, labels, ending);
 }
 
 /** Maximum number of a command's lines about failures that are shown again. */
@@ -134,10 +134,9 @@ const MAX_FAILURES = 12;
 
 /** Splits runs at lines that report a failure, which are shown again: a command is rerun to see whether it still fails. */
 function withoutFailures(
-  { text, lines }: Draft,
+  { lines }: Draft,
   runs: readonly ShownElsewhere[],
 ): readonly ShownElsewhere[] {
-  if (runs.length === 0 || !mayReportFailure(text)) return runs;
   let failures = 0;
   return runs.flatMap((run) => {
     const parts: ShownElsewhere[] = [];

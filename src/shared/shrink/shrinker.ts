@@ -69,18 +69,18 @@ export function countBehind(
 ): number {
   let count = 0;
   for (const line of lines) {
-    const isNote = saysLeftOut(line) && lookalikes?.has(line) !== true;
-    count += Number((isNote ? COUNTED.exec(line)?.[1] : undefined) ?? 1);
+    const counted = lookalikes?.has(line) === true ? undefined : COUNTED.exec(line)?.[1];
+    count += Number(counted ?? 1);
   }
   return count;
 }
 
 /** Matches a note about lines and captures their number. */
-const COUNTED = /^\[… (?:the same line )?(\d{1,9}) (?:lines? |more )/;
+const COUNTED = /^\[… (?:the same line )?(\d{1,9}) (?:lines? |more ).* …\]$/;
 
 /** Whether a line is about a failure. Shrinkers keep such lines. */
 export function mentionsFailure(line: string): boolean {
-  const start = line.length > MAX_SCANNED_OF_LINE ? line.slice(0, MAX_SCANNED_OF_LINE) : line;
+  const start = line.slice(0, MAX_SCANNED_OF_LINE);
   return FAILURE.test(start) && FAILURE.test(start.replace(NO_FAILURES, ''));
 }
 

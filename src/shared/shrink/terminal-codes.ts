@@ -60,12 +60,12 @@ function withoutOverwritten(text: string): string {
     }
     start = at + 1;
   }
-  return from === 0 ? text : kept + text.slice(from);
+  return kept + text.slice(from);
 }
 
 /** Whether a text is a table whose rows end with a carriage return alone, so that it is a line break and overwrites nothing. */
 function hasRowsByCarriageReturn(text: string): boolean {
-  if (text.includes('\n') || !text.includes('\r')) return false;
+  if (text.includes('\n')) return false;
   const rows = text.trimEnd().split('\r');
   return isDelimited(rows, 0, rows.length);
 }

@@ -1,7 +1,11 @@
 // What `failuresFirst` shows of the output of real programs: each failure with its context, and where it is.
 
 import { describe, expect, it } from 'vitest';
-import { FAILURES_FIRST } from '../../../src/shared/shrink/failures-first.js';
+import {
+  countsFailures,
+  FAILURES_FIRST,
+  reportsFailure,
+} from '../../../src/shared/shrink/failures-first.js';
 import { Draft } from '../../../src/shared/shrink/shrinker.js';
 
 /** The shortened output of a build or test. */
@@ -16,6 +20,28 @@ function times<Item>(count: number, item: (at: number) => Item): readonly Item[]
 
 /** Irrelevant lines, which differ in letters. */
 const NOISE = times(100, (at) => `${'abcdefghij'.charAt(at % 10)} compiled ${'m'.repeat(at % 17)}`);
+
+describe('reportsFailure', () => {
+  it.each([
+    ['a.ts(3,1): error TS2304: Cannot find name', true],
+    ['KeyError: 1', true],
+    ['  raise KeyError: 1', false],
+    [' ✓ says "error: a"', false],
+    ['src/a.ts:12:  error: a', false],
+    ['[… 3 lines as in bash echo "error: a" …]', false],
+    ['[… error: a', true],
+    ['error: a …]', true],
+    ['a warning', false],
+  ])('is for "%s" %s', (line, reports) => {
+    expect(reportsFailure(line)).toBe(reports);
+  });
+
+  it('does not count the failures of a passed test', () => {
+    expect(countsFailures('3 tests failed')).toBe(true);
+    expect(countsFailures(' ✓ shows that 3 tests failed')).toBe(false);
+    expect(countsFailures('error: no test')).toBe(false);
+  });
+});
 
 describe('failuresFirst', () => {
   it('omits counts of no failures, such as for each test class of Maven', () => {
@@ -88,6 +114,44 @@ describe('failuresFirst', () => {
     }
     expect(shown).toBeGreaterThan(90);
     expect(kept.length).toBeLessThan(400);
+  });
+
+  it('shows no passed test whose name reports an error, and one failure of each kind first', () => {
+    const name = (at: number): string => 'abcdefghij'.charAt(at % 10).repeat(1 + (at % 37));
+    const passed = times(300, (at) => ` ✓ says "error: ${name(at)}"`);
+    const failed = times(300, (at) => `src/${name(at)}.ts:${at}: error: no ${at % 2}`);
+    const once = 'src/a.ts:1: error: something else';
+    const kept = left([...NOISE, ...passed, ...failed, once, ...passed, ...NOISE]);
+    expect(kept).toContain(once);
+    expect(kept.length).toBeLessThan(260);
+  });
+
+  it('shows at most 40 failures without their context, each with its heading behind blank lines', () => {
+    const listed = ['    and', '    then', '    there', ''];
+    const failed = times(100, (at) => [`k${at}/`, ...listed, `  error: ${at}${'m'.repeat(at)}`]);
+    const kept = left([...NOISE, ...failed.flat(), ...NOISE]);
+    let heading = '';
+    let shown = 0;
+    for (const line of kept) {
+      if (/^k\d+\/$/.test(line)) heading = line;
+      if (!line.startsWith('  error')) continue;
+      expect(heading).toBe(`k${/\d+/.exec(line)?.[0] ?? ''}/`);
+      shown += 1;
+    }
+    expect(shown).toBe(4 * 4 + 40);
+  });
+
+  it('leaves the results of searches and of other programs, and those of which nothing would go', () => {
+    const subject = { purpose: 'search', command: 'make', level: 'strong' } as const;
+    expect(FAILURES_FIRST.shrink(Draft.ofLines(NOISE), subject)).toBeUndefined();
+    const command = { ...subject, purpose: 'command' } as const;
+    expect(FAILURES_FIRST.shrink(Draft.ofLines(NOISE), command)).toBeDefined();
+    const failing = times(125, (at) => `error: ${'m'.repeat(at)}`);
+    const unchanged = FAILURES_FIRST.shrink(Draft.ofLines(failing), {
+      ...command,
+      level: 'default',
+    });
+    expect(unchanged).toBeUndefined();
   });
 
   it('does not take a note about omitted lines for a heading', () => {

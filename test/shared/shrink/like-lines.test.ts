@@ -29,7 +29,7 @@ function loss(at: number): string {
 describe('isSimilar', () => {
   it('is true of lines that are equal except for digits, spaces and bars, and have something else', () => {
     const letters = (line: string): string => line.replace(/[ \d#=\u2500-\u259f]/g, '');
-    const lines = fc.string({ unit: fc.constantFrom('a', 'b', '1', ' ', '=', '█'), maxLength: 6 });
+    const lines = fc.string({ unit: fc.constantFrom(...'ab1 =█#─▟/:■'), maxLength: 6 });
     fc.assert(
       fc.property(lines, lines, (a, b) => {
         expect(isSimilar(a, b)).toBe(letters(a) === letters(b) && letters(a) !== '');
@@ -52,6 +52,11 @@ describe('likeLines', () => {
     [
       'an answer that took long',
       (at: number) => `seq=${at} time=${at === 223 ? 812 : 1 + (at % 9)}.5 ms`,
+    ],
+    ['a count with more digits', (at: number) => `${at === 223 ? 4096 : 10 + (at % 80)} of them`],
+    [
+      'a size with more digits',
+      (at: number) => `took ${at === 223 ? 4096 : 10 + (at % 80)}${at % 2 === 0 ? '.25' : '.5'} kB`,
     ],
   ])('shows among the rows of a command %s', (_, row) => {
     const all = rows(400, row);
@@ -79,6 +84,23 @@ describe('likeLines', () => {
     expect(left(odd).filter((line) => !line.startsWith('[…'))).toHaveLength(150 + 20 + 50);
   });
 
+  it('shows each exception once, also those in the head and the tail, and next to each other', () => {
+    const odd = [7, 223, 224, 226, 380];
+    const all = rows(400, (at) => `job is at step ${odd.includes(at) ? at : 3}, ${'ab'.charAt(0)}`);
+    const shown = left(all.map((line, at) => `${line}${at}`));
+    expect(shown.filter((line) => /step (?!3,)/.test(line))).toHaveLength(odd.length);
+    expect(shown.filter((line) => line.startsWith('[…'))).toEqual([
+      '[… 73 lines like it left out …]',
+      '[… 123 lines like it left out …]',
+    ]);
+    expect(shown).toHaveLength(150 + 1 + 4 + 1 + 50);
+  });
+
+  it('keeps rows that are shorter than the note about them', () => {
+    const few = [...rows(4, (at) => `step ${at}/3`), 'b', ...rows(400, (at) => `a ${at}`)];
+    expect(left(few)).toEqual(few);
+  });
+
   it('keeps rows of numbers that are no longer than lists of files', () => {
     const values = rows(299, (at) => `session ${scattered(at)} is open`);
     expect(left(values)).toEqual(values);
@@ -104,6 +126,8 @@ describe('likeLines', () => {
   it('shows only the last state of progress, whatever its speed', () => {
     const done = rows(60, (at) => `fetched ${at}/59 objects, rate: 3.${at % 9} MB/s, eta 1.5 s`);
     expect(left(done)).toHaveLength(1 + 1 + 1);
+    const slow = rows(60, (at) => `fetched ${at}/59 objects in ${at === 30 ? 900 : 1} ms`);
+    expect(left(slow)).toHaveLength(1 + 1 + 1);
     const sizes = rows(
       60,
       (at) => `${'━'.repeat(at)} ${(at / 10).toFixed(1)}/5.9 MB ${at % 7}.2 MB/s`,

@@ -63,6 +63,9 @@ describe('resultText', () => {
       for (const other of [{ config: text }, { content: [{ type: 'text', text: `${text}x` }] }]) {
         expect(seen(other)).toBe(JSON.stringify(other));
       }
+      expect(seen({ config: text, log: TEXT })).toBe(
+        `{"config":${JSON.stringify(text)},"log":"\n${TEXT}\n"}`,
+      );
     }
   });
 
@@ -164,6 +167,9 @@ describe('resultText', () => {
     expect(seen([part(JSON.stringify({ output: TEXT }))])).toBe(`{"output":"\n${TEXT}\n"}`);
     expect(seen([{ ...part(TEXT), cache_control: {} }])).toBeUndefined();
     expect(seen([part(TEXT), { type: 'image', data: 'aGk=' }])).toBeUndefined();
+    expect(seen([{ type: 'json', text: TEXT }])).toBeUndefined();
+    expect(seen([part(TEXT), null])).toBeUndefined();
+    expect(seen([part(TEXT), { kind: 'text', text: TEXT }])).toBeUndefined();
   });
 
   it('has the texts of a failure on their own lines, if these state it, too', () => {
@@ -179,6 +185,13 @@ describe('resultText', () => {
     ['with NUL', { stdout: `${TEXT}\0` }],
     ['with long names', { [TEXT]: 1 }],
     ['of a list', [{ id: 1 }, { id: 2 }]],
+    ['of a list of pairs', [{ id: 1, text: 'a' }]],
+    ['of an empty list', []],
+    [
+      'that answer with plain values',
+      { content: [{ type: 'text', text: `[${'1,'.repeat(200)}2]` }] },
+    ],
+    ['with JSON of texts', { config: JSON.stringify([{ say: 'a\nb\nc\nd' }]) }],
     ['without types', { content: ['a', { id: 2 }] }],
   ])('is the JSON of results %s', (_, result) => {
     expect(seen(JSON.stringify(result))).toBe(JSON.stringify(result));
@@ -200,6 +213,12 @@ describe('resultText', () => {
   ])('keeps results %s unchanged', (_, result) => {
     expect(seen(JSON.stringify(result))).toBe(JSON.stringify(result));
     expect(seen(result)).toBeUndefined();
+  });
+
+  it('is undefined for what is no text and no JSON, and the result if that is cut off JSON', () => {
+    for (const other of [undefined, null, 5, true]) expect(seen(other)).toBeUndefined();
+    const cut = `${JSON.stringify({ output: TEXT })} [cut]`;
+    expect(seen(cut)).toBe(cut);
   });
 
   it('keeps content of several types, of which the model sees more than a text', () => {

@@ -84,6 +84,15 @@ describe('shortenedText', () => {
       'at: 5%\rat: warning: old\rat: 9%\rat: 10%',
       'at: warning: old\rat: 10%',
     ],
+    ['progress with percentages alone', '5% of a.ts\r10.5% b.ts\r70% c.ts', '70% c.ts'],
+    [
+      'what follows a percentage',
+      '5% of a.ts\rall of it\r7% of b',
+      '5% of a.ts\rall of it\r7% of b',
+    ],
+    ['counts of warnings', 'warnings: 1 of it\rwarnings: 2 of it\rok', 'warnings: 2 of it\rok'],
+    ['the last count of failures', 'failed: 1 of it\rfailed: 2 of it\nok', 'failed: 2 of it\nok'],
+    ['the newest of failures', 'failed: 1 of it\rfailed: 2 of it', 'failed: 2 of it'],
     ['failures that start alike', 'ERROR in a\rERROR in b\r', 'ERROR in a\rERROR in b\r'],
     ['rows too few to be progress', 'no\rno\rno\r', 'no\rno\rno\r'],
   ])('shows %s', (_, codes, shown) => {
@@ -99,6 +108,7 @@ describe('shortenedText', () => {
     const rows = `${WORDS}\n${linesOf(30, row)}`;
     expect(left(rows, COMMAND, DEFAULT)).toBe(rows);
     const progress = `${WORDS}\n${linesOf(30, (at) => `copied ${at} % of it`)}`;
+    expect(left(progress, COMMAND, LOSSLESS)).toBe(progress);
     expect(left(progress, COMMAND, DEFAULT)).toMatch(
       /\ncopied 0 % of it\n\[… 28 lines like it left out …\]\ncopied 29 % of it$/,
     );
@@ -160,13 +170,57 @@ describe('shortenedText', () => {
       '\r',
     );
     expect(left(states, COMMAND, LOSSLESS)).toBe('Receiving objects: 59% (59/60)');
+    const before = (first: string): string => left(`${first}\r${states}`, COMMAND, LOSSLESS);
+    expect(before('a,b,c')).toBe('a,b,c\rReceiving objects: 59% (59/60)');
+    const listed = `1,2,3 ${'x'.repeat(400)}`;
+    expect(left(`${listed}\r${listed}\n1,2,3`, COMMAND, LOSSLESS)).toBe(`${listed}\n1,2,3`);
   });
 
   it('keeps one of equal lines, with their number', () => {
     const text = `${WORDS}\n${linesOf(50, () => 'waiting for the server to come up')}\nup`;
-    expect(left(text, UNKNOWN, LOSSLESS)).toBe(
-      `${WORDS}\nwaiting for the server to come up\n[… the same line 49 more times left out …]\nup`,
+    for (const [call, settings] of [
+      [UNKNOWN, LOSSLESS],
+      [COMMAND, STRONG],
+    ] as const) {
+      expect(left(text, call, settings)).toBe(
+        `${WORDS}\nwaiting for the server to come up\n[… the same line 49 more times left out …]\nup`,
+      );
+    }
+  });
+
+  it('leaves short and very long texts, shrunk ones, those that would hardly be shorter, and most of files', () => {
+    const times = (count: number): string => linesOf(count, () => 'the same line');
+    const shortenedOf = (text: string, call: ShrunkCall = UNKNOWN): string =>
+      shortenedText(text, call, LOSSLESS, ']').draft.text;
+    expect(shortenedOf(times(40))).not.toBe(times(40));
+    const hardly = `${'x'.repeat(3_000)}\n${times(8)}`;
+    const shrunk = `${times(40)}\n[Shortened from 9999 characters: repeated lines]`;
+    for (const text of [times(28), times(571_429), hardly, shrunk]) {
+      expect(shortenedOf(text)).toBe(text);
+    }
+    expect(shortenedOf(times(40), FILE)).toBe(times(40));
+  });
+
+  it('says whether all text or all values are left, and cuts no table', () => {
+    const rows = Array.from({ length: 400 }, (_, id) => ({ id, name: `name ${id}` }));
+    const { draft, removed, isWhole } = shortenedText(JSON.stringify(rows), COMMAND, DEFAULT, ']');
+    expect(JSON.parse(draft.text)).toHaveProperty('rows.length', rows.length);
+    expect([removed.length, isWhole]).toEqual([1, true]);
+    const lines = numbered(60, WORDS.split('\n').concat(WORDS.split('\n')));
+    expect(shortenedText(lines, FILE, LOSSLESS, ']')).toMatchObject({ isWhole: true });
+    const repeated = linesOf(60, () => 'the same again and again');
+    expect(shortenedText(repeated, UNKNOWN, LOSSLESS, ']').isWhole).toBe(false);
+    const written = shortenedText(
+      repeated,
+      { ...UNKNOWN, payload: `"${repeated}"` },
+      LOSSLESS,
+      ']',
     );
+    expect(written.removed).toEqual(['texts in JSON on lines of their own', 'repeated lines']);
+    expect(shortenedText(WORDS, UNKNOWN, LOSSLESS, ']')).toMatchObject({
+      removed: [],
+      isWhole: true,
+    });
   });
 
   it('keeps the first and the last of lines that differ in numbers, by default only of a command, and all lines about failures', () => {
@@ -394,6 +448,10 @@ describe('shortenedText', () => {
     const settings = { level: 'default', likeLines: false } as const;
     const matches = linesOf(400, (at) => `${at}: match ${'x'.repeat(at % 7)}`);
     expect(left(matches, SEARCH, settings)).toMatch(/\n\[… 190 more lines left out …\]\n390: /);
+    const mixed = linesOf(900, (at) =>
+      at % 2 === 0 ? `said ${at}` : `src/${at % 40}.ts:${at}: x`,
+    );
+    expect(left(mixed, SEARCH, settings)).toContain('more lines, of 20 files or folders, left out');
   });
 
   it('keeps what follows a long list: totals, that it was cut, and which file has all of it', () => {
@@ -449,6 +507,8 @@ describe('shortenedText', () => {
       ...failing.split('\n').slice(0, 12),
       '[… 42 lines as in bash npm test, there lines 143-184 …]',
     ]);
+    const mark = shrinkText(text, [shown], BUILD, DEFAULT, ']')?.split('\n').at(-1);
+    expect(mark).toMatch(/: lines of earlier results \(c1\)\]$/);
     const ofTool = shrinkText(text, [shown], UNKNOWN, DEFAULT, ']')?.split('\n')[0];
     expect(ofTool).toBe('[… 84 lines as in bash npm test, there lines 101-184 …]');
   });
@@ -475,6 +535,7 @@ describe('shortenedText', () => {
           '\u001b]0;x',
           'same line\n',
           '[{"a":1},{"a":2},{"a":3}]',
+          '\n./a\n./b\n',
         ),
         fc.nat().map((number) => `step ${number} of it\n`),
         fc.nat(40).map((number) => `${String(number).padStart(6)}→it\n`.repeat(2)),
@@ -497,6 +558,19 @@ describe('shortenedText', () => {
         expect(shrinkText(text, [], call, settings, ']')).toBe(shrunk);
       }),
       { numRuns: runs(2_000) },
+    );
+  });
+
+  it('runs no shrinker in vain', () => {
+    fc.assert(
+      fc.property(anyText, anyCall, anySettings, (text, call, settings) => {
+        for (const only of SHRINKER_NAMES) {
+          const others = Object.fromEntries(SHRINKER_NAMES.map((name) => [name, name === only]));
+          const { draft, removed } = shortenedText(text, call, { ...settings, ...others }, ']');
+          expect(removed).toHaveLength(draft.text === text ? 0 : 1);
+        }
+      }),
+      { numRuns: runs(1_000) },
     );
   });
 

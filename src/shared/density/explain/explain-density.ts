@@ -122,8 +122,8 @@ class Explainer {
     this.result = materializeDensityPlan(plan, history, config, texts);
     this.#removed = new Set(this.result.removals);
     this.#places = {
-      callAt: (row) => (row === NONE ? null : this.#callPlace(placeOf(calls, row))),
-      inclusionAt: (row) => (row === NONE ? null : placeOf(inclusions, row)),
+      callAt: (row) => this.#callPlace(placeOf(calls, row)),
+      inclusionAt: (row) => placeOf(inclusions, row),
     };
   }
 

@@ -240,8 +240,8 @@ function rangeOfPair(value: unknown): LineRange | undefined {
       ? /^\s*\[\s*(\d+)\s*,\s*(-?\d+)\s*\]\s*$/.exec(value)?.slice(1)
       : value;
   if (!Array.isArray(pair)) return undefined;
-  const [first, last] = pair.map(Number);
-  if (first === undefined || last === undefined || !Number.isSafeInteger(first)) return undefined;
+  const [first = NaN, last] = pair.map(Number);
+  if (!Number.isSafeInteger(first)) return undefined;
   return rangeOf(Math.max(1, first), last === -1 ? MAX_LINE : last);
 }
 

@@ -92,8 +92,7 @@ function joined(base: string, file: string): string {
 }
 
 function scannedPart(command: string): string {
-  const start = command.length > MAX_SCANNED ? command.slice(0, MAX_SCANNED) : command;
-  if (!start.includes('<<')) return start;
+  const start = command.slice(0, MAX_SCANNED);
   const document = HERE_DOCUMENT.exec(start);
   if (document === null) return start;
   const end = start.indexOf('\n', document.index);
@@ -102,11 +101,7 @@ function scannedPart(command: string): string {
 
 /** The directory that names are relative to; `undefined` for the workspace. */
 function baseOf(text: string, directory: string | undefined): string | undefined {
-  const working =
-    directory ??
-    (text.includes('workdir') || text.includes('cwd')
-      ? WORKING_DIRECTORY.exec(text)?.[1]
-      : undefined);
+  const working = directory ?? WORKING_DIRECTORY.exec(text)?.[1];
   const base = working?.replaceAll('\\', '/');
   const changed = DIRECTORY.exec(text)?.[1]?.replaceAll('\\', '/');
   if (changed === undefined) return base;
@@ -142,8 +137,8 @@ export const WHOLE_FILE: LineRange = { first: 1, last: 2_000 };
 /** Larger line numbers are clamped. */
 export const MAX_LINE: number = 2 ** 30;
 
-/** The range between two lines; `undefined` if it is empty. */
+/** The range between two lines; `undefined` if it is empty, or one of them is no number. */
 export function rangeOf(first: number, last: number | undefined): LineRange | undefined {
-  if (last === undefined || last < first) return undefined;
+  if (last === undefined || !(last >= first)) return undefined;
   return { first: Math.min(first, MAX_LINE), last: Math.min(last, MAX_LINE) };
 }

@@ -156,7 +156,7 @@ function isHex(at: number): boolean {
 
 function addPath(text: string, from: number, to: number, paths: WordBudget): void {
   let end = to;
-  while (end > from && UNITS[end - 1] === DOT) end -= 1;
+  while (UNITS[end - 1] === DOT) end -= 1;
   const start = UNITS[from] === DOT && UNITS[from + 1] === SLASH ? from + 2 : from;
   if (!paths.hasRoom(end - start) || !endsAsPath(start, end)) return;
   const path = text.slice(start, end);
@@ -180,7 +180,7 @@ function addParts(from: number, to: number, names: NameCounts): void {
     let end = at;
     while (start < end && (kindAt(start) & ODD) !== 0) start += 1;
     while (start < end && (kindAt(end - 1) & ODD) !== 0) end -= 1;
-    let seen = start < end ? kindAt(start) & ~CAPITAL : 0;
+    let seen = kindAt(start) & ~CAPITAL;
     for (let place = start + 1; place < end; place += 1) seen |= kindAt(place);
     if (isDistinctive(seen)) names.add(start, end);
   }

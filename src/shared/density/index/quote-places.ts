@@ -23,9 +23,7 @@ export function quotePlaces(given: string): Uint8Array {
     else firsts.set(hash, short.length - 1);
   }
   const places = new Uint8Array(short.length);
-  if (alike.size === 0) return places;
   const counts = new Map<number, number>();
-  firsts.clear();
   for (const [line, hash] of short.entries()) {
     if (!alike.has(hash)) continue;
     const long = beginningAt(text, starts[line] ?? 0, QUOTE_LENGTH.long);

@@ -40,7 +40,6 @@ export function stretchesOfRows(
   entries: readonly Stretch[],
 ): readonly Stretch[] {
   const rows: Stretch[] = [];
-  if (entryOfRow.length === 0) return rows;
   for (const { start, end, shift } of entries) {
     const startRow = firstRowFrom(entryOfRow, start);
     const endRow = firstRowFrom(entryOfRow, end);
@@ -95,7 +94,6 @@ export function stretchesOfEdit(
     const edited = Math.min(removed, replaced[replacement] ?? length);
     stretches.add(start, edited);
     start = edited + 1;
-    if (edited === length) break;
     if (edited === removed) {
       removal += 1;
       continue;

@@ -146,7 +146,7 @@ export function materializeWith(
       );
     }
     const blocks = editedBlocks(entry, row, made);
-    if (haveSubstance(blocks)) replacements.set(index, { ...entry, blocks });
+    if (blocks.some(hasSubstance)) replacements.set(index, { ...entry, blocks });
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
   }
@@ -174,14 +174,6 @@ function placeholders(history: readonly IContent[], form: PlaceholderForm): Plac
     const call = callOf(entry, block);
     return (response) => summarizeToolResponse(response, call, form);
   };
-}
-
-/** Checks types first, because blocks that always have substance need not be read. */
-function haveSubstance(blocks: readonly ContentBlock[]): boolean {
-  return (
-    blocks.some(({ type }) => type !== 'text' && type !== 'code' && type !== 'thinking') ||
-    blocks.some(hasSubstance)
-  );
 }
 
 /** Moves the cursor past the rows of the entry. */
@@ -317,7 +309,6 @@ export function blocksOfDroppedCalls(
   blocks: readonly ContentBlock[],
   isDropped: (at: number) => boolean,
 ): readonly number[] {
-  if (!blocks.some(isBoundToCall)) return NO_PLACES;
   const dropped = new Set<string>();
   const kept = new Set<string>();
   blocks.forEach((block, at) => {
@@ -335,5 +326,3 @@ export function isBoundToCall(
 ): block is ContentBlock & { readonly type: 'opaque'; readonly callId: string } {
   return block.type === 'opaque' && block.callId !== undefined;
 }
-
-const NO_PLACES: readonly number[] = [];

@@ -215,7 +215,7 @@ export function markHistory(index: HistoryIndex, settings: PassSettings): Marked
     const mark = (action: number): number => markOf(action, place);
     return rule.mark({ index, settings, marks, mark });
   });
-  if (index.groupCount > 0) keepFirstOfGroups(index, marks);
+  keepFirstOfGroups(index, marks);
   return { marks, judgements };
 }
 

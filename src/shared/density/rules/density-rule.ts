@@ -39,7 +39,7 @@ export interface RulePass {
 /** Maps rows of an index to places in the history. */
 export interface RowPlaces {
   readonly callAt: (row: number) => CallPlace | null;
-  readonly inclusionAt: (row: number) => BlockPlace | null;
+  readonly inclusionAt: (row: number) => BlockPlace;
 }
 
 /** The rule's findings per row, including rows that it keeps; `undefined` means no opinion. */

@@ -62,13 +62,13 @@ export const RECORD_TOKENS = 400;
 const MAX_COMPARED = 64;
 
 /** Whether a result with this reason has left the working set. */
-export function isStale(reason: number | undefined): boolean {
-  return reason !== undefined && reason >= WORKING_SET_REASON.aged;
+export function isStale(reason: number = WORKING_SET_REASON.none): boolean {
+  return reason >= WORKING_SET_REASON.aged;
 }
 
 /** Whether this reason alone justifies an edit. */
-export function isDue(reason: number | undefined): boolean {
-  return reason !== undefined && reason >= WORKING_SET_REASON.expired;
+export function isDue(reason: number = WORKING_SET_REASON.none): boolean {
+  return reason >= WORKING_SET_REASON.expired;
 }
 
 /** The maximum age, in model calls, of a result with this many tokens, by the kind of its call. */
@@ -129,9 +129,9 @@ class Judge {
     for (let call = calls.length - 1; call >= 0; call -= 1) {
       const firstPath = endPath - calls.pathCount.at(call);
       const path = endPath - firstPath === 1 ? calls.paths.at(firstPath) : NONE;
-      const lines = path !== NONE && readsLines(calls, call) ? path : NONE;
+      const lines = readsLines(calls, call) ? path : NONE;
       const entry = calls.entry.at(call);
-      while (answer >= 0 && answers.at(answer) > entry) answer -= 1;
+      while (answers.at(answer) > entry) answer -= 1;
       const response = calls.response.at(call);
       if (response !== NONE) {
         const calledAgo = answers.length - 1 - answer;
@@ -160,7 +160,7 @@ class Judge {
     if (kind === CALL_KIND.ask) return FRESH;
     const again = this.#repeatedBy.get(calls.signature.at(call));
     if (again !== undefined) return [WORKING_SET_REASON.repeated, again];
-    const covering = path === NONE ? NONE : this.#laterReadOfAll(call, path);
+    const covering = this.#laterReadOfAll(call, path);
     if (covering !== NONE) return [WORKING_SET_REASON['read-again'], covering];
     const time = maxAgeOf(kind, responses.tokens.at(response), this.#rules);
     if (age > time) return EXPIRED;
@@ -184,7 +184,7 @@ class Judge {
     const hasFailed = (responses.flags.at(response) & RESPONSE_FLAG.failed) !== 0;
     if (hasFailed || this.#isUnsent(response)) return false;
     if (calls.access.at(call) !== CALL_ACCESS.writeWhole) return true;
-    return path !== NONE && this.#isWholeFileLater[path] === 1;
+    return this.#isWholeFileLater[path] === 1;
   }
 
   /** @param path its only file, or `NONE` */

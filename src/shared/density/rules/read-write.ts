@@ -37,7 +37,7 @@ export const READ_WRITE: DensityRule<ReadWriteFinding> = {
     const writtenBy = markStaleReads(pass);
     const { access } = pass.index.calls;
     const ofCall = (call: number, { callAt }: RowPlaces): ReadWriteFinding | undefined => {
-      if (call === NONE || access.at(call) !== CALL_ACCESS.read) return undefined;
+      if (access.at(call) !== CALL_ACCESS.read) return undefined;
       const by = writtenBy[call] ?? NONE;
       return by === NONE
         ? { rule: 'read-write', reason: 'current', by: null }

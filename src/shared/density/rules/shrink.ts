@@ -270,7 +270,7 @@ function keepingOutcome(
   shrunkWithout: (shown: readonly ShownElsewhere[]) => string | undefined,
 ): string | undefined {
   const left = shrunkWithout(shown);
-  if (left === undefined || shown.length === 0) return left;
+  if (left === undefined) return left;
   const outcome = outcomeOf(response);
   const isStated = (result: string): boolean => outcomeOf({ ...response, result }) === outcome;
   if (outcome === 'unstated' || isStated(left)) return left;

@@ -60,7 +60,7 @@ describe('linesRead', () => {
       { limit: -1 },
       { limit: 2 ** 60 },
     ].map((given): [LineKeys, unknown] => [KEYS, given]),
-    ...[[9, 5], [5], [], 'all', [1.5, 9], ['x', 9], { first: 1 }, 7, true, '[5; 9]'].map(
+    ...[[9, 5], [5], [], 'all', [1.5, 9], ['x', 9], [5, 'x'], { first: 1 }, 7, true, '[5; 9]'].map(
       (view_range): [LineKeys, unknown] => [PAIR, { view_range }],
     ),
   ])('by %j are not known of %j', (keys, parameters) => {

@@ -153,6 +153,35 @@ describe('callUse', () => {
     expect(commandOf({})).toBeUndefined();
   });
 
+  it('takes options of programs other than shells for words of a command', () => {
+    const parameters = { command: ['git', '-c', 'a=b', 'status'] };
+    expect(callUse(runsCommands(), parameters, true).command).toBe('git -c a=b status');
+  });
+
+  it('notes whether a command that reads also runs other programs, and where it acts', () => {
+    const useOf = (parameters: object): object => callUse(runsCommands(), parameters, true);
+    expect(useOf({ command: 'cat a.ts && npm test' })).toHaveProperty('runsOthers', true);
+    expect(useOf({ command: 'cat a.ts' })).not.toHaveProperty('runsOthers');
+    expect(useOf({ command: 'npm test', host: 'a', repo: 7 })).toMatchObject({
+      place: 'host=a repo=7',
+      command: 'npm test\0host=a repo=7',
+    });
+    for (const host of ['', 'x'.repeat(201), null, ['a']]) {
+      expect(useOf({ command: 'npm test', host })).not.toHaveProperty('place');
+    }
+    const read = callUse(readsFile('whole'), { path: 'a.ts', host: 'a' }, true);
+    expect(read).toHaveProperty('place', 'host=a');
+    expect(read).not.toHaveProperty('command');
+    expect(callUse(readsFile('whole'), { path: 'a.ts', host: 'a' }, false).place).toBeUndefined();
+  });
+
+  it('takes a call without any parameter of its tool for one of another tool', () => {
+    const uses = readsFile('whole');
+    expect(callUse(uses, { command: 'cat src/b.ts' }, true).paths).toEqual(['src/b.ts']);
+    expect(callUse(uses, { command: 'cat src/b.ts' }, false)).toEqual(UNKNOWN);
+    expect(callUse(uses, {}, true).kind).toBe(CALL_KIND.read);
+  });
+
   it('knows nothing of commands when they are not to be read', () => {
     expect(useBy(runsCommands(), { command: 'cat a.ts' }, false)).toEqual(UNKNOWN);
   });
@@ -175,6 +204,9 @@ describe('callUse', () => {
       { query: 'a.ts' },
       { link: 'https://a.org/b.html' },
       { workdir: '/home/a.b' },
+      { target: `${'deep/'.repeat(50)}a.ts` },
+      { list: ['path'], first: { path: 'x' }.path },
+      { arguments: JSON.stringify({ path: 'a.ts', text: 'x'.repeat(2_000) }) },
       { name: 'ask', arguments: '{"query":"a path"}' },
       { name: 'ask', arguments: '{"path":' },
       {},

@@ -23,6 +23,9 @@ const ROWS: readonly Row[] = [
   // Reads of lines, by mini-swe-agent and Codex.
   ["sed -n '745,790p' src/cli/doctor/mod.rs", 'read', ['src/cli/doctor/mod.rs'], [745, 790]],
   ['sed -n 12p a.py', 'read', ['a.py'], [12, 12]],
+  ['sed -n 1,5p a.py b.py', 'read', ['a.py', 'b.py']],
+  ['echo "sed -n 1,5p a.py"', 'command', ['a.py']],
+  ['cat <<E', 'command', []],
   [
     "nl -ba sympy/core/numbers.py | sed -n '1270,1280p'",
     'read',

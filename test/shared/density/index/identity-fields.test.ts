@@ -16,11 +16,34 @@ describe('identityFields', () => {
   );
 });
 
+describe('identityFields', () => {
+  const fieldsIn = (answer: object, isAnswer: boolean, room = 100): string =>
+    identityFields(JSON.stringify(answer), room, isAnswer);
+
+  it('finds other ids, numbers and states only in an answer to an action', () => {
+    for (const answer of [{ order_id: 'o1' }, { order_number: 7 }, { status: 'refunded' }]) {
+      expect(fieldsIn({ note: 'x', ...answer }, true)).toBe(JSON.stringify(answer));
+      expect(fieldsIn(answer, false)).toBe('');
+    }
+    for (const answer of [{ status: 'success' }, { state: 'deleted' }, { note: 'x' }]) {
+      expect(fieldsIn(answer, true)).toBe('');
+    }
+  });
+
+  it('has the own id first, and what fits of the others', () => {
+    const answer = { order_id: 'o1', status: 'still open', id: 'i1' };
+    expect(fieldsIn(answer, false)).toBe('{"id":"i1","status":"still open","order_id":"o1"}');
+    expect(fieldsIn(answer, false, 28)).toBe('{"id":"i1","order_id":"o1"}');
+    expect(fieldsIn(answer, false, 10)).toBe('');
+  });
+});
+
 describe('nextPageIn', () => {
   it.each([
     ['GraphQL', '{"pageInfo":{"hasNextPage":true,"endCursor":"Y3Vy=="}}', 'endCursor: Y3Vy=='],
     ['a cursor of each', '{"edges":[{"cursor":"a1"}],"endCursor":"z9"}', 'endCursor: z9'],
     ['the last of these', '{"edges":[{"cursor":"a1"},{"cursor":"a2"}]}', 'cursor: a2'],
+    ['a cursor before each', '{"endCursor":"z9","edges":[{"cursor":"a1"}]}', 'endCursor: z9'],
     ['a nested one', '{"ok":true,"meta":{"next_cursor":"dXNlcjpV"}}', 'next_cursor: dXNlcjpV'],
     ['a token', '{"messages":[],"nextPageToken": "0872"}', 'nextPageToken: 0872'],
     ['a longer name', '{"NextContinuationToken":"1ueG"}', 'NextContinuationToken: 1ueG'],
@@ -38,6 +61,9 @@ describe('nextPageIn', () => {
   it('finds it at the end of a long list', () => {
     const list = `{"rows":[${'{"name":"a"},'.repeat(9_000)}{}],"next_cursor":"c77"}`;
     expect(nextPageIn(list, 240)).toBe('next_cursor: c77');
+    const middle = `{"rows":[${'{"name":"a"},'.repeat(3_000)}{}],"next_cursor":"c77","end":[`;
+    expect(nextPageIn(middle + ' '.repeat(20_000), 240)).toBe('next_cursor: c77');
+    expect(nextPageIn(middle + ' '.repeat(60_000), 240)).toBe('');
   });
 
   it.each([

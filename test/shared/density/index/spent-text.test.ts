@@ -58,6 +58,22 @@ describe('withoutSpentText', () => {
     expect(spendableTokens(parameters, true)).toBe(0);
   });
 
+  it('keeps other long parameters, and what is listed or nested too far', () => {
+    const written = { content: 'x'.repeat(200), description: 'y'.repeat(200) };
+    expect(withoutSpentText(written)).toEqual({
+      ...written,
+      content: '[left out: written or read again since]',
+    });
+    expect(withoutSpentText({ content: 'short' })).toEqual({ content: 'short' });
+    const edits = (count: number): object => ({ edits: Array(count).fill({ old: GONE }) });
+    expect(withoutSpentText(edits(1_000))).not.toEqual(edits(1_000));
+    expect(withoutSpentText(edits(1_001))).toEqual(edits(1_001));
+    const deep = { a: { a: { a: { a: { a: { old: GONE } } } } } };
+    expect(withoutSpentText(deep)).not.toEqual(deep);
+    expect(withoutSpentText({ a: deep })).toEqual({ a: deep });
+    expect(withoutSpentText('text')).toBe('text');
+  });
+
   it('counts content in writes of whole files, and everything else in others', () => {
     const content = { path: 'a.ts', content: 'x'.repeat(400) };
     expect(spendableTokens(content, true)).toBeGreaterThan(80);

@@ -2,8 +2,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { IntColumn, NONE } from '../../../../src/shared/density/index/history-columns.js';
 import type { EntryStretches } from '../../../../src/shared/density/index/stretches.js';
 import {
+  rowAt,
   stretchesOfEdit,
   stretchesOfRewrite,
 } from '../../../../src/shared/density/index/stretches.js';
@@ -62,5 +64,27 @@ describe('stretchesOfRewrite', () => {
         expect(placesOf(stretchesOfRewrite(31, Int32Array.from(sources)))).toEqual(expected);
       }),
     );
+  });
+});
+
+describe('rowAt', () => {
+  it('finds the row of a block, and none for a block of another entry', () => {
+    const blocks: readonly (readonly [entry: number, block: number])[] = [
+      [1, 0],
+      [1, 2],
+      [4, 1],
+      [4, 3],
+    ];
+    const table = { entry: new IntColumn(), block: new IntColumn() };
+    for (const [entry, block] of blocks) {
+      table.entry.push(entry);
+      table.block.push(block);
+    }
+    for (let entry = 0; entry < 6; entry += 1) {
+      for (let block = 0; block < 5; block += 1) {
+        const row = blocks.findIndex(([of, at]) => of === entry && at === block);
+        expect(rowAt(table, entry, block)).toBe(row === -1 ? NONE : row);
+      }
+    }
   });
 });

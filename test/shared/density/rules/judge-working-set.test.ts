@@ -142,6 +142,28 @@ describe('judgeWorkingSet', () => {
     expect(reasonsOf('read(a.ts) a', { readCalls: Infinity, earlyShare: 0 })).toBe('fresh');
   });
 
+  it.each([
+    ['write(a.ts) a', true],
+    ['write(a.ts)! a', false],
+    ['write(a.ts)? a', false],
+    ['write(b.ts) a', false],
+    ['edit(a.ts) a', false],
+    ['read(a.ts) a', true],
+    ['read(a.ts)! a', false],
+    ['many(a.ts|b.ts) a', false],
+    ['lines(a.ts:1-2000) a', true],
+    ['lines(a.ts:2-2000) a', false],
+    ['lines(a.ts:1-1999) a', false],
+  ])('of a write, has by %s spent the content: %s', (later, isSpent) => {
+    const write = toolCall('w', 'write_file', { path: 'a.ts', content: 'x'.repeat(400) });
+    const response = toolContent([toolResponse('w', 'write_file', 'ok')]);
+    const spent = (call: typeof write): number | undefined =>
+      judged([aiContent([call]), response, ...workingHistory(later)]).spent[0];
+    expect(Number(spent(write)) > 0).toBe(isSpent);
+    // Calls of a group are signed.
+    expect(spent({ ...write, parallelGroup: 'g' })).toBe(0);
+  });
+
   describe('by a later call with the same parameters', () => {
     it('removes the earlier results, and keeps the newest until it expires', () => {
       expect(reasonsOf('run(x) run(x) run(x) a')).toBe('repeated:2 repeated:2 fresh');
@@ -210,6 +232,11 @@ describe('judgeWorkingSet', () => {
       expect(reasonsOf(`lines(a.ts:5-9) ${others} read(a.ts) a`, { readCalls: 99 })).toMatch(
         /^read-again:21 /,
       );
+    });
+
+    it('finds none behind more than 64 others', () => {
+      const others = Array.from({ length: 64 }, (_, at) => `lines(a.ts:${at + 6}-99)`).join(' ');
+      expect(reasonsOf(`read(a.ts) ${others} read(a.ts) a`, { readCalls: 99 })).toMatch(/^fresh /);
     });
   });
 });

@@ -13,6 +13,7 @@ import type { IContent, ToolResponseBlock } from '../../../../src/shared/content
 import { DEFAULT_DENSITY_CONFIG, isEmptyDensityResult } from '../../../../src/shared/density.js';
 import type { DensityConfig } from '../../../../src/shared/density.js';
 import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
+import { materializeDensityPlan } from '../../../../src/shared/density/plan/materialize.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import {
   DEFAULT_WORKING_SET,
@@ -96,6 +97,32 @@ describe('SHRINK', () => {
     expect(lastResult([humanText('go'), ...before, ...read(wrapped(lines(0, 40)))])).toMatch(
       /^\[read_file: unchanged from the result of first: a.ts — shown there/,
     );
+  });
+
+  it('shrinks the same if it is the only rule, and nothing that was recalled', () => {
+    const alone = { ...CONFIG, readWritePruning: false, fileDedupe: false };
+    const history = [humanText('go'), ...run(`${NOISE}end`)];
+    expect(lastResult(history)).toMatch(/^the same line of noise.*\n\[… the same line 59 more/);
+    expect(lastResult(history, alone)).toBe(lastResult(history));
+    for (const tool of ['recall', 'mcp__ctxfold__recall']) {
+      expect(lastResult([humanText('go'), ...asked(tool, {}, NOISE)])).toBe(NOISE);
+    }
+  });
+
+  it('leaves a result to a rule that removes it, and its text to the plan', () => {
+    const [first, second] = [run(NOISE), run(NOISE)];
+    const history = [humanText('go'), ...first, ...second];
+    const parallel = [
+      humanText('go'),
+      aiContent([first, second].flatMap(([call]) => call?.blocks ?? [])),
+      toolContent([responseAt(history, 2), responseAt(history, 4)]),
+    ];
+    const recent = { ...CONFIG, recencyPruning: true, recencyRetention: 1 };
+    const { rows = new Int32Array(), ...result } = optimize(parallel, recent);
+    const [older, newer] = applied(parallel, result)[2]?.blocks ?? [];
+    expect(placeholderKind(older as ToolResponseBlock)).not.toBe('none');
+    expect(isShrunk(String((newer as ToolResponseBlock).result))).toBe(true);
+    expect(() => materializeDensityPlan(rows, parallel, recent)).toThrow(RangeError);
   });
 
   it('writes data as tables if a tool returns an object, but not in a JSON file', () => {
