@@ -155,11 +155,11 @@ describe('callUse', () => {
 
   it('takes options of programs other than shells for words of a command', () => {
     const parameters = { command: ['git', '-c', 'a=b', 'status'] };
-    expect(callUse(runsCommands(), parameters, true).command).toBe('git -c a=b status');
+    expect(useBy(runsCommands(), parameters, true).command).toBe('git -c a=b status');
   });
 
   it('notes whether a command that reads also runs other programs, and where it acts', () => {
-    const useOf = (parameters: object): object => callUse(runsCommands(), parameters, true);
+    const useOf = (parameters: object): object => useBy(runsCommands(), parameters, true);
     expect(useOf({ command: 'cat a.ts && npm test' })).toHaveProperty('runsOthers', true);
     expect(useOf({ command: 'cat a.ts' })).not.toHaveProperty('runsOthers');
     expect(useOf({ command: 'npm test', host: 'a', repo: 7 })).toMatchObject({
@@ -169,17 +169,17 @@ describe('callUse', () => {
     for (const host of ['', 'x'.repeat(201), null, ['a']]) {
       expect(useOf({ command: 'npm test', host })).not.toHaveProperty('place');
     }
-    const read = callUse(readsFile('whole'), { path: 'a.ts', host: 'a' }, true);
+    const read = useBy(readsFile('whole'), { path: 'a.ts', host: 'a' }, true);
     expect(read).toHaveProperty('place', 'host=a');
     expect(read).not.toHaveProperty('command');
-    expect(callUse(readsFile('whole'), { path: 'a.ts', host: 'a' }, false).place).toBeUndefined();
+    expect(useBy(readsFile('whole'), { path: 'a.ts', host: 'a' }, false).place).toBeUndefined();
   });
 
   it('takes a call without any parameter of its tool for one of another tool', () => {
     const uses = readsFile('whole');
-    expect(callUse(uses, { command: 'cat src/b.ts' }, true).paths).toEqual(['src/b.ts']);
-    expect(callUse(uses, { command: 'cat src/b.ts' }, false)).toEqual(UNKNOWN);
-    expect(callUse(uses, {}, true).kind).toBe(CALL_KIND.read);
+    expect(useBy(uses, { command: 'cat src/b.ts' }, true).paths).toEqual(['src/b.ts']);
+    expect(useBy(uses, { command: 'cat src/b.ts' }, false)).toEqual(UNKNOWN);
+    expect(useBy(uses, {}, true).kind).toBe(CALL_KIND.read);
   });
 
   it('knows nothing of commands when they are not to be read', () => {

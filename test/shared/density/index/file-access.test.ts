@@ -1,7 +1,12 @@
 // Which files a call touches, and which use of its tool tells.
 
 import { describe, expect, it } from 'vitest';
-import { fileAccess, patchedPaths } from '../../../../src/shared/density/index/file-access.js';
+import {
+  isFileUse,
+  patchedPaths,
+  pathsOf,
+  useOf,
+} from '../../../../src/shared/density/index/file-access.js';
 import type { ToolUse } from '../../../../src/shared/tool-use.js';
 
 const USES: readonly ToolUse[] = [
@@ -11,7 +16,15 @@ const USES: readonly ToolUse[] = [
   { access: 'read', extent: 'whole', pathKeys: ['file'], pathListKeys: ['list'] },
 ];
 
-describe('fileAccess', () => {
+function fileAccess(uses: readonly ToolUse[], parameters: unknown): object | undefined {
+  const use = useOf(uses, parameters);
+  if (use === undefined || !isFileUse(use)) return undefined;
+  const { access, extent } = use;
+  const paths = pathsOf(use, parameters);
+  return paths && { access, extent, paths };
+}
+
+describe('useOf and pathsOf', () => {
   it.each<[unknown, object | undefined]>([
     [
       { file: 'a.ts', isPart: true },
@@ -36,11 +49,11 @@ describe('fileAccess', () => {
     [{ list: ['a.ts', '*.md'] }, undefined],
     ['a.ts', undefined],
     [null, undefined],
-  ])('of %j is %j', (parameters, expected) => {
+  ])('tell of %j: %j', (parameters, expected) => {
     expect(fileAccess(USES, parameters)).toEqual(expected);
   });
 
-  it('is unknown without a use that applies', () => {
+  it('tell nothing without a use that applies', () => {
     expect(fileAccess(USES.slice(0, 2), { file: 'a.ts' })).toBeUndefined();
   });
 });
