@@ -147,6 +147,8 @@ describe('withoutCacheMarks', () => {
     const content = [{ type: 'text', text: 'a', ...mark }, ...others];
     expect(withoutCacheMarks({ ...mark, ...message, content })).toEqual(message);
     expect(withoutCacheMarks({ ...message, content })).toEqual(message);
+    const bare = { role: 'user', content: message.content };
+    expect(withoutCacheMarks({ role: 'user', content })).toEqual(bare);
     for (const content of ['a', undefined])
       expect(withoutCacheMarks({ role: 'user', ...mark, content })).toEqual({
         role: 'user',
