@@ -112,7 +112,7 @@ function canHaveMark(part: JsonRecord, { role }: JsonRecord): boolean {
   if (kind !== undefined) return false;
   switch (type) {
     case 'text':
-      return role !== 'system' && (asText(text) ?? '').trim() !== '';
+      return (asText(text) ?? '').trim() !== '';
     case 'tool-call':
       return role === 'assistant' && providerExecuted !== true;
     case 'tool-result':

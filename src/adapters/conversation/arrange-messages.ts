@@ -52,9 +52,7 @@ export function* arrangeMessages<Message>(
     (last !== undefined && records[last.origin[0]]?.remaining.at(-1)?.origin !== last.origin);
   for (const [at, entry] of history.entries()) {
     if (at % PER_SLICE === 0) yield;
-    if (held.length > 0 && entry.speaker !== 'tool' && !isWithinMessage()) {
-      places.push(...held.splice(0));
-    }
+    if (entry.speaker !== 'tool' && !isWithinMessage()) places.push(...held.splice(0));
     const blocks = entry.blocks.filter(isPlaced);
     for (const { origin } of blocks) placeUpTo(origin[0]);
     last = blocks.at(-1) ?? last;

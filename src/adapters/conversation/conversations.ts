@@ -215,7 +215,6 @@ export class Conversations<Message> {
     this.#conversations.set(conversation, { ...key, hasReasoningPolicy });
     if (known !== undefined) return;
     if (conversationId !== undefined) this.#byId.add(conversationId, conversation);
-    if (this.#conversations.size <= maxConversations) return;
     const all = [...this.#conversations];
     const alike = all.filter(([, { options }]) => options === key.options);
     const evicted = [

@@ -52,8 +52,7 @@ export function divideMessages<Message>(
     if (entries === null) return null;
     const isFixed = !('entry' in place) && isPinned(place);
     const start = starts[at] ?? history.length;
-    const isBoundary =
-      entries.length > 0 && start >= end && before !== undefined && messages.length > 0;
+    const isBoundary = entries.length > 0 && start >= end && messages.length > 0;
     if (isBoundary && start > tailStart) break;
     if (isBoundary && provider.divides(before as Message, place.current)) {
       if (moveBeforePairs(start, outline) === start)

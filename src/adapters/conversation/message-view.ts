@@ -203,11 +203,8 @@ export class MessageView<Message> {
         if (isPlaced(block)) edited.set(block.origin, block);
       }
     }
-    const touched = new Set<GivenMessage<Message>>();
-    for (const [index] of edited.keys()) {
-      const record = this.#records[index];
-      if (record === undefined || touched.has(record)) continue;
-      touched.add(record);
+    const touched = new Set([...edited.keys()].flatMap(([index]) => this.#records[index] ?? []));
+    for (const record of touched) {
       this.#setRemaining(
         record,
         record.remaining.flatMap((block) => {

@@ -32,9 +32,7 @@ export function* readInSlices<Message>(
   for (const entry of reading.entries) {
     if (entries.length % PER_SLICE === 0) yield;
     assertHoldable(entry);
-    const split = splitAtCompactions(entry);
-    if (split === undefined) entries.push(entry);
-    else entries.push(...split);
+    entries.push(...splitAtCompactions(entry));
   }
   return { ...reading, entries };
 }

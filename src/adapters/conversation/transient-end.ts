@@ -42,7 +42,7 @@ export function hasDroppedEnd<Message>(
 ): boolean {
   const at = known.length - 1;
   const [last, now] = [known[at], messages[at]];
-  if (at < 1 || last === undefined || now === undefined || last === now) return false;
+  if (last === undefined || now === undefined || last === now) return false;
   // Checked first, because it is cheaper than comparing all messages before the last one.
   const isReplaced =
     isFrom(readAlone(format, now).entries, 'ai') &&

@@ -94,7 +94,9 @@ export function withoutCacheMarks<Message>(message: Message): Message {
 function withoutMarks(holder: unknown): unknown {
   if (!isRecord(holder) || !isPlainObject(holder)) return holder;
   const members = Object.entries(holder).flatMap(([key, value]) =>
-    isCacheMark(key, value) ? [] : [[key, HOLDERS.test(key) ? withoutMarks(value) : value]],
+    NAMES.test(key) && isCacheMark(key, value)
+      ? []
+      : [[key, HOLDERS.test(key) ? withoutMarks(value) : value]],
   );
   return Object.fromEntries(members) as unknown;
 }
@@ -169,19 +171,8 @@ export function cacheTtlOfMessages(
   let longest = ofRequest;
   for (let at = Math.max(0, messages.length - MARKED_MESSAGES); at < messages.length; at += 1) {
     const message = messages[at];
-    if (isRecord(message)) longest = longerOf(longest, ttlOfMessage(message));
+    if (isRecord(message)) longest = longerOf(longest, readTtl(message));
   }
-  return longest;
-}
-
-/** Memoized result of `readTtl` by message, in milliseconds. */
-const TTLS = new WeakMap<object, number | 'none'>();
-
-function ttlOfMessage(message: JsonRecord): number | undefined {
-  const known = TTLS.get(message);
-  if (known !== undefined) return known === 'none' ? undefined : known;
-  const longest = readTtl(message);
-  TTLS.set(message, longest ?? 'none');
   return longest;
 }
 

@@ -51,15 +51,8 @@ export class CallPairing {
     if (call === undefined) {
       return { callId: this.#idFor(undefined, origin), toolName: response.name ?? '' };
     }
-    if (isComplete) this.#close(call);
+    if (isComplete) call.isAnswered = true;
     return { callId: call.blockId, toolName: response.name ?? call.name ?? '' };
-  }
-
-  #close(call: OpenCall): void {
-    call.isAnswered = true;
-    if (call.id === undefined) return;
-    const key = keyOf(BY_ID, call.id);
-    if (this.#queues.get(key)?.next(this.#step) === undefined) this.#queues.delete(key);
   }
 
   /** Prefers unanswered calls of the current step to those of earlier steps. */

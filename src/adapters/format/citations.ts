@@ -2,6 +2,7 @@
 // refer to another one, or to none.
 
 import { asArray, asRecord, isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { Citations } from './message-format.js';
 
 const CITED_TYPES: ReadonlySet<unknown> = new Set(['document', 'search_result']);
@@ -39,13 +40,13 @@ export function withoutCitations<Content>(content: Content): Content {
 }
 
 function withoutOwn(part: unknown): unknown {
-  if (!isRecord(part) || !citesByNumber(part)) return part;
+  if (!citesByNumber(part)) return part;
   const { citations, ...rest } = part;
   const others = asArray(citations).filter((citation) => !isByNumber(citation));
   return others.length === 0 ? rest : { ...rest, citations: others };
 }
 
-function citesByNumber(part: unknown): boolean {
+function citesByNumber(part: unknown): part is JsonRecord {
   return asArray(asRecord(part)?.['citations']).some(isByNumber);
 }
 

@@ -5,8 +5,8 @@ import type { JsonRecord } from '../../shared/json.js';
 import { IMAGE_TOKENS, payloadTokens } from '../../shared/tokens/content-text.js';
 import { CHARACTERS_PER_TOKEN, tokensOfCharacters } from '../../shared/tokens/estimate.js';
 
-/** A string of at least this many characters, with no white space among the first ones, counts as a payload. */
-const MIN_PAYLOAD_CHARACTERS = 1_024;
+/** A long string with no white space among so many first characters counts as a payload. */
+const FIRST_CHARACTERS = 1_024;
 const MAX_PAYLOAD_CHARACTERS = IMAGE_TOKENS * CHARACTERS_PER_TOKEN;
 
 /** Values beyond this number are ignored, which also ends the walk through cycles. */
@@ -33,8 +33,7 @@ export function estimateOpaqueTokens(
     const next = pending.pop();
     if (typeof next === 'string') {
       if (next.startsWith('data:')) tokens += IMAGE_TOKENS;
-      else
-        characters += isPayload(next) ? Math.min(next.length, MAX_PAYLOAD_CHARACTERS) : next.length;
+      else characters += isPayload(next) ? MAX_PAYLOAD_CHARACTERS : next.length;
     } else if (typeof next === 'number' || typeof next === 'boolean') characters += 4;
     else if (ArrayBuffer.isView(next)) tokens += IMAGE_TOKENS;
     else if (Array.isArray(next)) for (const item of next) pending.push(item);
@@ -61,6 +60,5 @@ export function mediaTokensIn(items: readonly unknown[], mimeTypeOf: MimeTypeOf)
 }
 
 function isPayload(text: string): boolean {
-  const { length } = text;
-  return length >= MIN_PAYLOAD_CHARACTERS && !/\s/.test(text.slice(0, MIN_PAYLOAD_CHARACTERS));
+  return text.length > MAX_PAYLOAD_CHARACTERS && !/\s/.test(text.slice(0, FIRST_CHARACTERS));
 }

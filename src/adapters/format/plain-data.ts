@@ -117,9 +117,8 @@ class PlainCopy {
 
   #copyOfFields(fields: Readonly<Record<string, unknown>>): unknown {
     const copy: Record<string, unknown> = {};
-    if (this.#ancestors.length === 1 && !isPlainObject(fields)) {
+    if (this.#ancestors.length === 1)
       for (const key of accessorsOf(fields)) this.#copyField(copy, fields, key);
-    }
     for (const key of Object.keys(fields)) this.#copyField(copy, fields, key);
     return copy;
   }
@@ -164,25 +163,29 @@ class PlainCopy {
 /** Names of the accessors that an instance inherits from its class. */
 function accessorsOf(value: object): readonly string[] {
   const names = new Set<string>();
-  let prototype: unknown = Object.getPrototypeOf(value);
-  while (typeof prototype === 'object' && prototype !== null && !isRootPrototype(prototype)) {
+  let prototype = prototypeOf(value);
+  while (prototype !== null && !isRootPrototype(prototype)) {
     for (const name of Object.getOwnPropertyNames(prototype)) {
       if (!('value' in (Object.getOwnPropertyDescriptor(prototype, name) ?? {}))) names.add(name);
     }
-    prototype = Object.getPrototypeOf(prototype);
+    prototype = prototypeOf(prototype);
   }
   return [...names];
 }
 
 /** Whether an object is no instance of a class: its prototype is `null` or a root prototype. */
 export function isPlainObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || (typeof prototype === 'object' && isRootPrototype(prototype));
+  const prototype = prototypeOf(value);
+  return prototype === null || isRootPrototype(prototype);
 }
 
 /** Whether a prototype is the `Object.prototype` of any realm. */
 function isRootPrototype(prototype: object): boolean {
-  return Object.getPrototypeOf(prototype) === null;
+  return prototypeOf(prototype) === null;
+}
+
+function prototypeOf(value: object): object | null {
+  return Object.getPrototypeOf(value) as object | null;
 }
 
 function define(copy: object, key: string, value: unknown): void {

@@ -71,12 +71,9 @@ export function isServerHeld(...requests: readonly unknown[]): boolean {
 export const SERVER_HELD =
   'the server holds the items of these requests (previous_response_id, conversation), so that nothing can be compacted; send all items each time, or have the server compact by context_management';
 
-/**
- * Splits an entry at the compactions that a provider made by itself, each of which gets its own entry; `undefined` if there is
- * none.
- */
-export function splitAtCompactions(entry: PlacedEntry): readonly PlacedEntry[] | undefined {
-  if (!entry.blocks.some(isCompaction)) return undefined;
+/** Splits an entry at the compactions that a provider made by itself, each of which gets its own entry. */
+export function splitAtCompactions(entry: PlacedEntry): readonly PlacedEntry[] {
+  if (!entry.blocks.some(isCompaction)) return [entry];
   const entries: PlacedEntry[] = [];
   let others: PlacedBlock[] = [];
   const flush = (): void => {

@@ -77,7 +77,7 @@ function hasSameMembers(a: Members, b: Members, isIgnored: IsIgnored, depth: num
     else if (!isIgnored(key, value)) return false;
   }
   for (const key in b) if (!isAbsent(b[key])) unmatched -= 1;
-  return unmatched === 0 || (unmatched < 0 && areOthersIgnored(a, b, isIgnored));
+  return unmatched === 0 || areOthersIgnored(a, b, isIgnored);
 }
 
 /** Whether all members of `b` are ignored that `a` has not, or has with an ignored value. */

@@ -33,10 +33,8 @@ function rewriteContent(given: Content, edits: PartEdits): Content {
 function rewritePart(part: Part, block: ContentBlock): Part {
   const { functionCall, functionResponse } = part;
   if (block.type === 'text') return { ...part, text: block.text };
-  if (block.type === 'tool_call') {
-    if (!functionCall) return part;
+  if (block.type === 'tool_call')
     return { ...part, functionCall: { ...functionCall, args: asRecord(block.parameters) ?? {} } };
-  }
   if (block.type !== 'tool_response' || !functionResponse) return part;
   return { ...part, functionResponse: withOutput(functionResponse, String(block.result)) };
 }

@@ -187,7 +187,7 @@ function calledByProgram({ caller }: JsonRecord): {
   readonly isPinned: boolean;
   readonly programs: readonly unknown[];
 } {
-  const programs = asRecord(caller)?.['type'] === 'program' ? programsIn(caller) : [];
+  const programs = programsIn(caller);
   return { isPinned: programs.length > 0, programs };
 }
 
@@ -199,9 +199,7 @@ function textOf(item: JsonRecord, key: string, where: string): string {
 
 /** Applies edits to the parts of a message, to an output, or to the arguments of a call. Other items are never edited. */
 function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
-  if ('content' in item && 'role' in item) {
-    return { ...item, content: editedContent(item.content, edits) };
-  }
+  if ('content' in item) return { ...item, content: editedContent(item.content, edits) };
   const edit = edits.get(0);
   if (edit?.type === 'tool_call') {
     if (!('arguments' in item || 'input' in item)) return item;

@@ -138,8 +138,7 @@ function collect(begun: Exchange): void {
     request.off('end', onEnd);
     request.pause();
     ledger.recordPassed(TOO_LARGE);
-    if (before !== undefined) request.unshift(chunk);
-    if (before !== undefined && before.length > 0) request.unshift(before);
+    if (before !== undefined) for (const bytes of [chunk, before]) request.unshift(bytes);
     forwarder.forward(request, response, route);
   };
   const onEnd = (): void => {

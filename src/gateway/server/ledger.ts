@@ -322,5 +322,5 @@ function sumOf(a: AnsweredUsage, b: AnsweredUsage): AnsweredUsage {
 
 function keepLast<Item>(items: Item[], added: readonly Item[], count: number): void {
   items.push(...added.slice(-count));
-  if (items.length > count) items.splice(0, items.length - count);
+  items.splice(0, items.length - count);
 }

@@ -176,12 +176,11 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     }
   }
 
-  async planCompression(
+  planCompression(
     base: DensityBase,
     request: CompressionRequest,
     signal?: AbortSignal,
   ): Promise<PlannedCompression | undefined> {
-    signal?.throwIfAborted();
     return abortable(this.#residence?.compress(base, request) ?? NOTHING, signal);
   }
 

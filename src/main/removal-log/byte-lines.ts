@@ -51,10 +51,8 @@ class LineBuffer {
   take(endOffset: number): ByteLine {
     const keptBytes = this.#keptBytes;
     const offset = keptBytes === 0 ? endOffset : this.#offset;
-    const [first] = this.#parts;
-    const isOnePart = first !== undefined && this.#parts.length === 1;
     const line = {
-      bytes: isOnePart ? first : Buffer.concat(this.#parts),
+      bytes: Buffer.concat(this.#parts),
       offset,
       spanBytes: endOffset - offset,
       keptBytes,
@@ -69,7 +67,6 @@ class LineBuffer {
   }
 
   #keep(bytes: Buffer, offset: number): void {
-    if (bytes.length === 0) return;
     if (this.#keptBytes === 0) this.#offset = offset;
     this.#keptBytes += bytes.length;
     if (this.#keptBytes > this.#maxBytes) this.#parts = [];

@@ -81,7 +81,7 @@ export class FileLock {
   /** @throws Error with code `ELOCKLOST` if the lock file is gone or belongs to another holder. */
   async assertHeld(): Promise<void> {
     const text = await readLock(this.#lockPath);
-    if (text !== undefined && this.#isOwn(text)) return;
+    if (this.#isOwn(text)) return;
     const message =
       text === undefined
         ? `${this.#lockPath} is gone: somebody has removed it, or its folder. The next record begins a new file.`
@@ -100,8 +100,7 @@ export class FileLock {
     clearInterval(this.#timer);
     try {
       await this.#beating;
-      const text = await readLock(this.#lockPath);
-      if (text !== undefined && this.#isOwn(text)) await unlink(this.#lockPath);
+      if (this.#isOwn(await readLock(this.#lockPath))) await unlink(this.#lockPath);
     } finally {
       // If the lock file could not be removed, it is taken over after its lease.
       HELD_HERE.delete(this.#holder.token);
@@ -124,8 +123,8 @@ export class FileLock {
     }
   }
 
-  #isOwn(text: string): boolean {
-    return parseHolder(text)?.token === this.#holder.token;
+  #isOwn(text: string | undefined): boolean {
+    return text !== undefined && parseHolder(text)?.token === this.#holder.token;
   }
 }
 

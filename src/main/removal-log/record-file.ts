@@ -37,8 +37,7 @@ export class RecordFile {
    * new line.
    */
   async write(drafts: readonly RemovalDraft[]): Promise<void> {
-    const { size: sizeBytes, nlink } = await this.#file.stat();
-    if (nlink === 0) throw new Error('the file was deleted while it was open; open the path again');
+    const { size: sizeBytes } = await this.#file.stat();
     let text = (await isLineStart(this.#file, sizeBytes)) ? '' : '\n';
     let endOffset = sizeBytes + text.length;
     for (const draft of drafts) {

@@ -81,24 +81,17 @@ export async function readFound(
       !isPointer(block.result),
   );
   if (response === undefined) throw notThere(source, found.response);
-  const call = found.call && (await readCall(source, callId, found.call));
+  const call =
+    found.call &&
+    (await readSighting(source, found.call)).entry.blocks.findLast(
+      (block): block is ToolCallBlock => isToolCallBlock(block) && block.id === callId,
+    );
   return {
     response,
     ...(call !== undefined && { call }),
     sessionId: record.sessionId,
     recordedAt: record.at,
   };
-}
-
-async function readCall(
-  source: RemovalSource,
-  callId: string,
-  call: Sighting<RecordPlace>,
-): Promise<ToolCallBlock | undefined> {
-  const { entry } = await readSighting(source, call);
-  return entry.blocks
-    .filter(isToolCallBlock)
-    .findLast(({ id, name }) => id === callId && name === call.toolName);
 }
 
 async function readSighting(

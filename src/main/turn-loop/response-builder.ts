@@ -16,9 +16,7 @@ export class ResponseBuilder {
 
   /** Input tokens of the request, if the model reported them. */
   get inputTokens(): number | undefined {
-    const usage = this.#usage;
-    if (typeof usage !== 'object' || usage === null || !('inputTokens' in usage)) return undefined;
-    const { inputTokens } = usage;
+    const { inputTokens } = (this.#usage ?? {}) as { readonly inputTokens?: unknown };
     // Invalid numbers from a provider must not fail a turn.
     const isNumber = typeof inputTokens === 'number' && Number.isFinite(inputTokens);
     return isNumber && inputTokens >= 0 ? inputTokens : undefined;

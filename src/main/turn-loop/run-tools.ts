@@ -42,6 +42,7 @@ async function runTool(
 
 /** Returns a value as it is after a round trip through JSON; `undefined` becomes `null`. */
 function asPlainData(result: unknown): unknown {
+  // Most results are texts, and some are long.
   if (typeof result === 'string') return result;
   // The declared type ignores that functions and symbols have no JSON.
   const json = JSON.stringify(result ?? null) as string | undefined;

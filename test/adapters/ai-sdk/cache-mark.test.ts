@@ -70,6 +70,11 @@ describe('markedCall', () => {
     expect(markedCall(CLAUDE, given, MESSAGES, index)).toBe(given);
   });
 
+  it('marks no call that the provider ran', () => {
+    const run = [...call('a'), ...call('b')].map((part) => ({ ...part, providerExecuted: true }));
+    expect(markedAt(PROMPT.with(1, { role: 'assistant', content: run }), 2)).toBe(0);
+  });
+
   it('passes on a call that is undefined', () => {
     expect(markedCall(CLAUDE, undefined as never, MESSAGES, 4)).toBeUndefined();
   });

@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { MODEL_MESSAGE_FORMAT as format } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
 import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
+import { rewriteToolOutput } from '../../../src/adapters/ai-sdk/tool-output.js';
 import { toolResponse } from '../../../src/shared/content.js';
 import { readAll } from '../../support/read-all.js';
 
@@ -41,6 +42,8 @@ it('reads the reasoning that OpenRouter attaches to the first call as reasoning 
     ...{ role: 'assistant', content: [stripped, other] },
     providerOptions: { openrouter: { usage: 1 } },
   });
+  const without = { ...message, content: content.slice(0, 2) };
+  expect(format.rewrite(message, new Map([[2, null]]))).toEqual(without);
   expect(format.rewrite({ ...message, content: 'hi' }, new Map([[1, null]]))).toEqual({
     ...{ role: 'assistant', content: 'hi', providerOptions: { openrouter: { usage: 1 } } },
   });
@@ -71,4 +74,18 @@ it('reads the text in the only field of a JSON output as the result, and replace
   // A failure stays a failure.
   expect(read(given({ error: 'no' }))).toMatchObject([{ blocks: [{ result: { error: 'no' } }] }]);
   expect(shortened({ error: 'no' })).toMatchObject([{ output: { type: 'text', value: 'short' } }]);
+});
+
+it('reads a file that the model made as opaque', () => {
+  const file = { type: 'file', mediaType: 'image/png', data: 'AAAA' };
+  const [made, given] = (['assistant', 'user'] as const).map((role) =>
+    read({ role, content: [file] }),
+  );
+  expect(made).toMatchObject([{ blocks: [{ type: 'opaque', kind: 'file' }] }]);
+  expect(given).toMatchObject([{ blocks: [{ type: 'media' }] }]);
+});
+
+it('replaces JSON that no provider requires by a text', () => {
+  const output = { type: 'json', value: { output: 'long', lines: 3 } };
+  expect(rewriteToolOutput(output, 'short', 'read')).toEqual({ type: 'text', value: 'short' });
 });

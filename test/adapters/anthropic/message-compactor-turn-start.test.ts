@@ -22,6 +22,14 @@ describe('restoreTurnStart', () => {
     expect(restore(question, ...third)).toEqual([question, ...start, ...third]);
   });
 
+  it('restores redacted reasoning as well', () => {
+    const [call, answer] = start as [MessageParam, MessageParam];
+    const sealed = { type: 'redacted_thinking' as const, data: 'EmwK' };
+    const begun = { ...call, content: [sealed, ...call.content.slice(1)] } as MessageParam;
+    const messages = [question, begun, answer, ...third];
+    expect(restoreTurnStart([question, ...third], messages)).toEqual(messages);
+  });
+
   it('restores it behind a summary that replaced it', () => {
     expect(restore(ask('What was.'), ...third)).toEqual([ask('What was.'), ...start, ...third]);
   });

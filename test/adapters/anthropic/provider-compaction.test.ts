@@ -111,7 +111,7 @@ describe("compression by 'provider' with Anthropic", () => {
     );
     const last = provider.requests.at(-1)!;
     expect(textOf(last.body.messages?.[0])).toContain('"type":"compaction"');
-    expect(last.betas).toContain('compact-2026-09-04');
+    expect(last.betas).toEqual(['compact-2026-09-04']);
     expect(asked[0]?.body['max_tokens']).toBeGreaterThan(1_000);
     // The second compaction covers the first one and what came after it.
     expect(textOf(asked[1]?.body.messages?.[0])).toContain('"type":"compaction"');
@@ -193,6 +193,10 @@ describe("compression by 'provider' with Anthropic", () => {
       'answers with an empty block',
       [200, { content: [{ type: 'compaction', content: '' }], stop_reason: 'compaction' }],
     ],
+    [
+      'stops before the end of the block',
+      [200, { content: [{ type: 'compaction', content: 'What' }], stop_reason: 'max_tokens' }],
+    ],
     ['answers with no JSON object', [200, [] as never]],
   ])(
     'falls back to another strategy when the provider %s, and says so once',
@@ -206,6 +210,9 @@ describe("compression by 'provider' with Anthropic", () => {
         outcome: 'applied',
         fallbackFrom: { strategy: 'provider', error: { code: 'PROVIDER_COMPACTION_FAILED' } },
       });
+      expect(event?.fallbackFrom?.error.message).toContain(
+        refusal[0] === 200 ? 'made no summary' : 'refused with status 529 (compaction_unavailable)',
+      );
       expect(others).toEqual([]);
       expect(failures).toEqual([]);
       const sent = provider.requests.filter(({ body }) => body['compaction'] === undefined);

@@ -55,6 +55,12 @@ describe('divideMessages', () => {
     expect(divideMessages(places, history, 4, { provider: { ...takesAll, divides } })).toBeNull();
   });
 
+  it('divides nothing from pinned messages alone', () => {
+    const { history, places } = conversationOf('h a', [1, 2]);
+    const provider = { ...ANYWHERE, allowsPinned: true };
+    expect(divideMessages(places, history, 0, { provider })).toBeNull();
+  });
+
   it('names the instructions in front of the head, and no others', () => {
     const { history, places } = conversationOf('h a h a', [1, 2, 4, 5]);
     const isInstruction = (message: number): boolean => message === 0 || message === 3;

@@ -86,6 +86,7 @@ describe('HostCompactor', () => {
     await host.compact(TALK, { sessionId: 'a' });
     expect(host.isFailing('a')).toBe(false);
     expect(host.status('a')).toMatch(/1 calls sent [\d,]+ tokens of messages instead of [\d,]+/);
+    expect(host.status('a')).not.toContain('The last call');
   });
 
   it('sends what was compacted before if the summarizer fails now, and says why', async () => {
@@ -151,6 +152,7 @@ describe('HostCompactor', () => {
     expect(await host.compact(TALK, { sessionId: 'a' })).toBe(TALK);
     expect(host.isFailing('a')).toBe(true);
     expect(host.status('a')).toContain('contextLimit');
+    expect(host.status('a')).not.toContain('The last call');
     const unasked = open({ contextLimit: -1 });
     expect(() => unasked.open()).toThrow(RangeError);
     expect(unasked.status('a')).toContain('contextLimit');

@@ -138,6 +138,21 @@ describe('readInSlices', () => {
 });
 
 describe('MessageView', () => {
+  it('remembers the calls before messages that it has refused, and none in these', () => {
+    const view = new MessageView<object>(chatMessageFormat);
+    const calling = (id: string): object => {
+      const tool_calls = [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }];
+      return { role: 'assistant', tool_calls };
+    };
+    readInto(view, [calling('a')] as never);
+    expect(() => runSlices(view.readInSlices([calling('b'), null] as never))).toThrow(/message 2/);
+    const answers = ['a', 'b'].map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' }));
+    const names = readInto(view, answers as never).flatMap(({ blocks }) =>
+      blocks.map((block) => block.type === 'tool_response' && block.toolName),
+    );
+    expect(names).toEqual(['look']);
+  });
+
   const talk = Array.from({ length: 3_000 }, (_, at) => [
     assistant(call(`c${at}`, 'look', { at })),
     answer(`c${at}`, 'look', `found ${at}`),

@@ -70,6 +70,13 @@ describe('a transient message at the end', () => {
     ]);
   });
 
+  it('is none of a conversation that began otherwise', async () => {
+    const conversations = conversationsOfTest();
+    await conversations.compact([user('one'), user('now')]);
+    await conversations.compact([user('other'), assistant('so'), user('then')]);
+    expect(sessions).toHaveLength(2);
+  });
+
   it('is recognized, too, if the host continues from the returned messages', async () => {
     const conversations = conversationsOfTest();
     const got = await conversations.compact([...start, ...write, user('now')]);

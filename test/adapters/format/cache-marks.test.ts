@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  cacheMarksOf,
   cacheTtlIn,
   cacheTtlOfMessages,
   isSameButForCacheMarks,
@@ -70,6 +71,12 @@ describe('isSameButForCacheMarks', () => {
 
 const [MINUTE, HOUR] = [60_000, 3_600_000];
 
+function circular(): object {
+  const options: Record<string, unknown> = {};
+  options['openai'] = options;
+  return options;
+}
+
 describe('cacheTtlIn', () => {
   it.each([
     [{ cache_control: { type: 'ephemeral' } }, 5 * MINUTE],
@@ -98,7 +105,9 @@ describe('cacheTtlIn', () => {
     { input: { cache_control: { ttl: '1h' } } },
     { cache_control: null },
     { cache_control: undefined },
-  ])('of %j is undefined', (holder) => {
+    { cache: { ttl: '1h' } },
+    circular(),
+  ])('of %o is undefined', (holder) => {
     expect(cacheTtlIn(holder)).toBeUndefined();
   });
 });
@@ -132,20 +141,38 @@ describe('cacheTtlOfMessages', () => {
 describe('withoutCacheMarks', () => {
   it.each(MARKS)('removes %j from a message and its parts, and nothing else', (mark) => {
     const signed = { providerOptions: { anthropic: { signature: 's' } } };
-    const message = { role: 'user', ...signed, content: [{ type: 'text', text: 'a' }, 'b'] };
-    const part = { type: 'text', text: 'a', ...mark };
-    expect(withoutCacheMarks({ ...mark, ...message, content: [part, 'b'] })).toEqual(message);
+    const call = { type: 'tool_use', input: { cache_control: 'a' } };
+    const others = [call, 'b', null];
+    const message = { role: 'user', ...signed, content: [{ type: 'text', text: 'a' }, ...others] };
+    const content = [{ type: 'text', text: 'a', ...mark }, ...others];
+    expect(withoutCacheMarks({ ...mark, ...message, content })).toEqual(message);
+    expect(withoutCacheMarks({ ...message, content })).toEqual(message);
+    const bare = { role: 'user', content: message.content };
+    expect(withoutCacheMarks({ role: 'user', content })).toEqual(bare);
+    for (const content of ['a', undefined])
+      expect(withoutCacheMarks({ role: 'user', ...mark, content })).toEqual({
+        role: 'user',
+        content,
+      });
     const both = { anthropic: { signature: 's', cacheControl: { type: 'ephemeral' } } };
     expect(withoutCacheMarks({ ...message, providerOptions: both })).toEqual(message);
   });
 
   it('returns the same object if there is no mark, or for an instance of a class', () => {
-    const message = { role: 'user', content: [{ type: 'text', text: 'a' }] };
+    const message = { role: 'user', providerOptions: undefined, content: [{ type: 'text' }] };
     expect(withoutCacheMarks(message)).toBe(message);
     class Message {
       readonly cache_control = {};
     }
     const made = new Message();
     expect(withoutCacheMarks(made)).toBe(made);
+  });
+});
+
+describe('cacheMarksOf', () => {
+  it('takes the last mark of each name', () => {
+    const [mark, last] = ['5m', '1h'].map((ttl) => ({ cache_control: { ttl } }));
+    const parts = [{ ...mark, text: 'a' }, { ...last }, { cache_control: undefined }, 'b', null];
+    expect(cacheMarksOf(parts)).toEqual(last);
   });
 });

@@ -142,14 +142,17 @@ describe('MessageView', () => {
     expect(before).toBe(given[1]);
     expect(behind).toEqual(assistant(text('More.')));
 
+    const asked = user(text('What else?'));
     const later = assistant(text('Nothing else.', ofDocument(0, 'a')));
-    readInto(view, [later]);
+    readInto(view, [asked, later]);
     expect(view.current.at(-1)).toEqual(assistant(text('Nothing else.')));
+    expect(view.current.at(-2)).toBe(asked);
 
     // A caller that rebuilds its messages gets its own objects, without citations.
-    const copies = structuredClone([...given, later]);
+    const copies = structuredClone([...given, asked, later]);
     const sent = view.currentAs(view.knownLists[0]!, copies);
-    expect(sent.slice(2)).toEqual([assistant(text('More.')), assistant(text('Nothing else.'))]);
+    const answers = ['More.', 'Nothing else.'].map((words) => assistant(text(words)));
+    expect(sent.slice(2)).toEqual([answers[0], asked, answers[1]]);
   });
 
   it('removes citations behind search results that an edit replaced', () => {

@@ -25,9 +25,7 @@ describe('estimateOpaqueTokens', () => {
     const mimeTypeOf = ({ mime }: JsonRecord): string | undefined => mime as string | undefined;
     const media = [{ mime: 'image/png', data: 'word '.repeat(4_000) }, { mime: 'video/mp4' }];
     expect(estimateOpaqueTokens(media, mimeTypeOf)).toBe(IMAGE_TOKENS + OTHER_MEDIA_TOKENS);
-    expect(mediaTokensIn([...media, 'image/png'], mimeTypeOf)).toBe(
-      IMAGE_TOKENS + OTHER_MEDIA_TOKENS,
-    );
+    expect(mediaTokensIn([...media, null], mimeTypeOf)).toBe(IMAGE_TOKENS + OTHER_MEDIA_TOKENS);
     expect(estimateOpaqueTokens('QUJD'.repeat(500))).toBe(500);
   });
 

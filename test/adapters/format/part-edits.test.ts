@@ -20,6 +20,7 @@ describe('editedContent', () => {
     ];
     expect(editedContent(parts, new Map([[3, null]]), withText, 2)).toEqual([parts[0]]);
     expect(editedContent('a', new Map([[2, null]]), withText, 2)).toBeUndefined();
+    expect(editedContent([parts[0]], new Map([[0, null]]))).toBeUndefined();
   });
 
   it('edits texts, also plain strings in a list, and leaves a call whose arguments are edited', () => {
@@ -29,10 +30,10 @@ describe('editedContent', () => {
       [1, { type: 'text', text: 'b' }],
       [2, toolCall('c', 'write', { text: 'short' })],
     ]);
-    expect(editedContent(['a', { type: 'text', text: 'a', mark: 1 }, call], edits)).toEqual([
-      'b',
-      { type: 'text', text: 'b', mark: 1 },
-      call,
-    ]);
+    const parts = ['a', { type: 'text', text: 'a', mark: 1 }, call];
+    const edited = editedContent(parts, edits) as readonly unknown[];
+    expect(edited).toEqual(['b', { type: 'text', text: 'b', mark: 1 }, call]);
+    expect(edited[2]).toBe(call);
+    expect(editedContent('a long one', edits)).toBe('b');
   });
 });

@@ -20,6 +20,13 @@ describe('PinnedCalls', () => {
     expect(pinned.pins(message({ answered: ['x'], related: ['x', 'b'] }))).toBe(true);
   });
 
+  it('pins a call of an unknown program, and uses of a computer', () => {
+    const pinned = new PinnedCalls();
+    expect(pinned.pins(message({ calls: ['a'], programs: [undefined] }))).toBe(true);
+    expect(pinned.pins(message({ usesComputer: true }))).toBe(true);
+    expect(pinned.pins(message({ calls: ['b'] }))).toBe(false);
+  });
+
   it('uses the newest call of an id', () => {
     const pinned = new PinnedCalls();
     expect(pinned.pins(message({ calls: ['a'], staysPinned: true }))).toBe(true);
@@ -93,14 +100,33 @@ describe('WholeExchanges', () => {
       'in which the user speaks',
       [
         PROGRAM[0] as WholeMessage,
-        whole(1, { answered: ['a'] }, { userBlocks: [] }),
-        ...PROGRAM.slice(4, 5),
-        whole(6, { calls: ['d'] }),
+        whole(1, { answered: ['a'] }, { userBlocks: [block([1, 1])] }),
+        whole(2, { answered: ['p'] }),
       ],
     ],
+    ['without calls', [0, 1, 2].map((at) => whole(at, { usesComputer: true }))],
   ])('leaves an exchange %s pinned', (_, messages) => {
     const readings = read(messages);
     expect(pinnedIn(readings)).toBeGreaterThan(2 * PINNED);
+    expect(originsIn(readings)).toEqual([]);
+  });
+
+  it('leaves an exchange pinned when another one begins before its end', () => {
+    const other = [whole(1, { serverCalls: ['q'] }), whole(2, { answered: ['q'] })];
+    const [reading] = read([whole(0, { serverCalls: ['p'] }), ...other]);
+    expect(reading).toMatchObject({ pinnedTokens: PINNED, openFrom: undefined });
+    expect(originsIn([reading as Reading])).toEqual(['ai 1.0 2.0']);
+  });
+
+  it('leaves an exchange pinned when a message comes that is not', () => {
+    const exchanges = new WholeExchanges();
+    const reading: Reading = { entries: [], pinnedTokens: 0 };
+    exchanges.take(whole(0, { serverCalls: ['p'] }), reading);
+    exchanges.pass([{ speaker: 'human', blocks: [block([1, 0])] }], reading);
+    exchanges.take(whole(2, { answered: ['p'] }), reading);
+    exchanges.end(reading);
+    expect(originsIn([reading])).toEqual(['human 1.0']);
+    expect(reading).toMatchObject({ pinnedTokens: 2 * PINNED, openFrom: undefined });
   });
 
   it('separates the reasoning of a pinned message, except for items of OpenAI', () => {

@@ -37,12 +37,13 @@ describe('plainData', () => {
 
   it('only shares strings and bytes with the value', () => {
     const bytes = new Uint8Array([1]);
-    const value = { list: [{ text: 'x' }], bytes };
+    const value = { list: [{ text: 'x' }], bytes, buffer: bytes.buffer };
     const plain = plainData(value, 'it') as typeof value;
     expect(plain).toEqual(value);
     expect(plain).not.toBe(value);
     expect(plain.list[0]).not.toBe(value.list[0]);
     expect(plain.bytes).toBe(bytes);
+    expect(plain.buffer).toBe(bytes.buffer);
   });
 
   it("includes the getters of an instance's class, at the top level only", () => {
@@ -59,6 +60,14 @@ describe('plainData', () => {
     expect(plainData(new Message(new Message(1)), 'it')).toEqual({
       role: 'user',
       inner: { inner: 1 },
+    });
+  });
+
+  it('omits what JSON has not, and takes what `toJSON` returns', () => {
+    const plain = plainData({ a: undefined, b: { toJSON: () => null } }, 'it');
+    expect(JSON.stringify(Object.entries(plain as object))).toBe('[["b",null]]');
+    expect(plainData(Object.create(null, { a: { value: 1, enumerable: true } }), 'it')).toEqual({
+      a: 1,
     });
   });
 
@@ -90,7 +99,7 @@ describe('plainData', () => {
       },
       'message 3.content.deep[0].value',
     ],
-    ['a bigint', 'got a bigint', (): unknown => ({ a: [1n] }), 'message 3.a[0]'],
+    ['a bigint', 'got a bigint', (): unknown => ({ z: 0, a: [0, 1n] }), 'message 3.a[1]'],
     [
       'a getter that throws',
       'got what throws when it is read',
@@ -115,5 +124,11 @@ describe('spreadable', () => {
     expect(spreadable(plain)).toBe(plain);
     const stored = { $id: 1, toJSON: () => ({ role: 'user', content: 'x' }) };
     expect({ ...spreadable(stored) }).toEqual({ role: 'user', content: 'x' });
+    class Message {
+      get role(): string {
+        return 'user';
+      }
+    }
+    expect({ ...spreadable(new Message()) }).toEqual({ role: 'user' });
   });
 });

@@ -28,8 +28,15 @@ describe('isSameValue', () => {
     expect(isSameValue(new Date(1), new Date(2))).toBe(false);
   });
 
+  it('treats NaN as equal to itself only', () => {
+    expect(isSameValue([NaN], [NaN])).toBe(true);
+    expect(isSameValue([NaN], [1])).toBe(false);
+    expect(isSameValue([1], [NaN])).toBe(false);
+  });
+
   it('distinguishes a list from an object and from a shorter list', () => {
     expect(isSameValue([1], { 0: 1 })).toBe(false);
+    expect(isSameValue({ 0: 1 }, [1])).toBe(false);
     expect(isSameValue([1], [1, undefined])).toBe(false);
     expect(isSameValue({}, null)).toBe(false);
   });
@@ -46,7 +53,9 @@ describe('isSameValue', () => {
       return value;
     };
     expect(isSameValue(nest(256), nest(256))).toBe(true);
+    expect(isSameValue(nest(258), nest(258))).toBe(false);
     expect(isSameValue(nest(100_000), nest(100_000))).toBe(false);
+    expect(isSameValue(new Array(2 ** 32 - 1), new Array(2 ** 32 - 1))).toBe(false);
   });
 
   it('ignores the given keys', () => {

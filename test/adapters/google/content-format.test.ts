@@ -400,6 +400,13 @@ describe('contentFormat', () => {
       );
     });
 
+    it('binds no other part to the call beside it', () => {
+      const code = { executableCode: { code: 'print(1)' } } as Part;
+      const [, ...blocks] = (read(model(call('a'), code)) as unknown[][])[0] ?? [];
+      expect(blocks[1]).toMatchObject({ type: 'opaque', kind: 'executableCode' });
+      expect(blocks[1]).not.toHaveProperty('callId');
+    });
+
     it('removes an empty signed part together with the call beside it', () => {
       const empty = { text: '', thoughtSignature: 'sig' };
       expect(read(model(empty, call('a', 'x'), call('b', 'y'), empty))).toMatchObject([
@@ -445,6 +452,15 @@ describe('contentFormat', () => {
       expect(
         rewrite(content, [[0, result('short')]]).parts?.[0]?.functionResponse?.response,
       ).toEqual(written);
+    });
+
+    it('replaces the arguments of a call', () => {
+      const args = { file_path: 'a.ts', content: '[gone]' };
+      const edit = { type: 'tool_call', id: 'c', name: 'write', parameters: args };
+      const content = model({ text: 'So.' }, call('write', 'c'));
+      expect(rewrite(content, [[1, edit]])).toEqual(
+        model({ text: 'So.' }, { functionCall: { id: 'c', name: 'write', args } }),
+      );
     });
 
     it('replaces a text, and removes parts', () => {

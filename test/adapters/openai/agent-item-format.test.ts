@@ -83,6 +83,13 @@ describe('agentItemFormat', () => {
     ]);
   });
 
+  it('reads a compaction as one', () => {
+    const compaction = { type: 'compaction', encrypted_content: 'sealed', providerData: { a: 1 } };
+    expect(read(compaction as AgentInputItem)).toMatchObject([
+      ['ai', ['0.0', { type: 'opaque', kind: 'compaction' }]],
+    ]);
+  });
+
   it("recognizes a failed tool by the SDK's error text", () => {
     const answer = 'An error occurred while running the tool. Please try again. Error: no file';
     expect(read(CALL, { ...RESULT, output: answer })).toMatchObject([
@@ -115,6 +122,7 @@ describe('agentItemFormat', () => {
       { ...ANSWER, phase: 'commentary' },
     ],
     ['another reference', false, { type: 'unknown', id: 'rs_1' }, { type: 'unknown', id: 'rs_2' }],
+    ['another item without a type', false, { id: 'rs_1' } as never, { id: 'rs_2' } as never],
   ])('compares items that a session has rebuilt: %s', (_, isSame, given, stored) => {
     expect(agentItemFormat.isSame(given, stored)).toBe(isSame);
   });

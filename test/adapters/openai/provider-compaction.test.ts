@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import { inputCompactor } from '../../../src/adapters/openai/input-compactor.js';
 import { providerCompaction } from '../../../src/adapters/openai/provider-compaction.js';
+import type { CompactingClient } from '../../../src/adapters/openai/provider-compaction.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
@@ -241,6 +242,16 @@ describe("compression by 'provider' with OpenAI", () => {
       expect(events[0]?.fallbackFrom?.error.message).toContain(words);
     },
   );
+
+  it('asks by a request if the client has no other way, and fails if it has none', async () => {
+    const asked = (responses: CompactingClient['responses']): Promise<unknown> =>
+      providerCompaction({ responses }, 'gpt-6.2-sol')([], new AbortController().signal);
+    const answer = { output: [{ type: 'message' }, SEALED] };
+    expect(await asked({ create: () => Promise.resolve(answer) })).toMatchObject({
+      items: [{ data: SEALED }],
+    });
+    await expect(asked({})).rejects.toThrow('the provider knows no compaction');
+  });
 
   it('accepts any other items of the answer, such as a call with its output', async () => {
     const answer = [

@@ -50,6 +50,7 @@ const SHELL = {
   call_id: 's1',
   action: { commands: ['ls', 'cat a.ts'] },
 } as const;
+const PATCH = { type: 'apply_patch_call', call_id: 's1', status: 'completed' } as const;
 const ROBOT = { type: 'robot_call', call_id: 's1' } as const;
 
 const CALL_BLOCK = { type: 'tool_call', id: 'c1', name: 'read_file', parameters: { path: 'a.ts' } };
@@ -166,6 +167,7 @@ describe('responseItemFormat', () => {
       'a shell call that the provider runs',
       { ...SHELL, environment: { type: 'container_reference' } },
     ],
+    ['a patch of an unknown kind', { ...PATCH, operation: { type: 'move_file', path: 'a.ts' } }],
     ['a reference', { id: 'fc_9' }],
     ['a compaction that holds nothing', { type: 'compaction', encrypted_content: '' }],
     ['a search for tools', { type: 'tool_search_call', arguments: {} }],
@@ -210,6 +212,7 @@ describe('responseItemFormat', () => {
     [{ type: 'exit', exit_code: 0 }, undefined],
     [{ type: 'exit', exitCode: -1 }, 'exit code -1'],
     [{ type: 'timeout' }, 'timeout'],
+    [undefined, undefined],
   ])('recognizes a failed shell command by %j', (outcome, error) => {
     const output = [{ stdout: 'a.ts', stderr: '', outcome }];
     const answer = { type: 'shell_call_output', call_id: 's1', output };
@@ -235,6 +238,11 @@ describe('responseItemFormat', () => {
     const response = { ...OUTPUT_BLOCK, isComplete: true };
     const input = '*** Begin Patch\n*** Update File: a.ts\n-old\n+new\n*** End Patch';
     const fixed = { hasFixedParameters: true };
+    const done = { ...OUTPUT_BLOCK, callId: 'p1', toolName: 'apply_patch', result: 'No.' };
+    expect(read(patch, { ...failed, status: 'completed' })[1]).toEqual(['tool', ['1.0', done]]);
+    expect(read({ ...SHELL, call_id: undefined })).toMatchObject([
+      ['ai', ['0.0', { type: 'opaque', kind: 'shell_call' }]],
+    ]);
     expect(read(REASONING, SHELL, patch, ran, failed)).toEqual([
       [
         'ai',

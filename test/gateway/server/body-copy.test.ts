@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { SpareMemory } from '../../../src/gateway/body/spare-memory.js';
 import { BodyCopy } from '../../../src/gateway/server/body-copy.js';
 
 describe('BodyCopy', () => {
@@ -7,6 +8,15 @@ describe('BodyCopy', () => {
     expect(copy.isTooLarge).toBe(false);
     expect(copy.add(Buffer.from('{'))).toBe(false);
     expect([copy.isTooLarge, copy.bytes.length]).toEqual([true, 0]);
+  });
+
+  it('takes memory once for a body whose length is announced', () => {
+    const memory = new SpareMemory();
+    const take = vi.spyOn(memory, 'take');
+    const copy = new BodyCopy(1_000_000, 300_000, memory);
+    for (let at = 0; at < 3; at += 1) copy.add(Buffer.alloc(100_000));
+    expect(take.mock.calls).toEqual([[300_000]]);
+    expect(copy.bytes).toHaveLength(300_000);
   });
 
   it('holds nothing of a body that is too large', () => {

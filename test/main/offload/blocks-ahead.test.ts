@@ -63,6 +63,15 @@ describe('BlocksAhead', () => {
     expect(counted).toEqual([40]);
   });
 
+  it('passes over rows that put no block in place', async () => {
+    const { ahead, counted } = blocksAhead();
+    const history = historyOf(1);
+    const drop = [0, 0, ACTION.drop, 0, -1, -1];
+    const plan = Int32Array.from([...drop, ...planOf(history)]);
+    await ahead.make(plan, DEFAULT_DENSITY_CONFIG, history, always);
+    expect(counted).toEqual([2]);
+  });
+
   it('starts in a later turn of the event loop than the plan, after callers that waited for it', async () => {
     const { ahead, counted } = blocksAhead();
     const history = historyOf(2);

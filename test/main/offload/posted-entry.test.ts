@@ -53,12 +53,14 @@ describe('postedPart', () => {
   });
 
   it('keeps what marks a summary and what marks a synthetic entry', () => {
-    const marked: IContent = {
-      speaker: 'human',
-      blocks: [],
-      metadata: { isSummary: true, synthetic: true, id: SECRET },
-    };
-    expect(postedPart(marked).metadata).toEqual({ isSummary: true, synthetic: true });
+    for (const marks of [
+      { isSummary: true },
+      { synthetic: true },
+      { isSummary: true, synthetic: true },
+    ]) {
+      const marked: IContent = { speaker: 'human', blocks: [], metadata: { ...marks, id: SECRET } };
+      expect(postedPart(marked).metadata).toEqual(marks);
+    }
   });
 
   it('leads to the same plans', () => {

@@ -40,6 +40,7 @@ describe('readDeltaReply', () => {
     ['nothing', undefined],
     ['no envelope', { ok: true, value: {} }],
     ['no value', { ok: true, value: null, runMs: 0 }],
+    ['a negative duration', { ...answer({}), runMs: -1 }],
     ['a count too few', answer({ tokens: Int32Array.of(4) })],
     ['counts that are not integers', answer({ tokens: [4, 0] })],
     ['a negative count', answer({ tokens: Int32Array.of(4, -7) })],
@@ -49,6 +50,27 @@ describe('readDeltaReply', () => {
     expect(() => readDeltaReply(DELTA, true, reply)).toThrow(
       expect.objectContaining({ code: 'WORKER_INVALID_RESULT' }),
     );
+  });
+
+  const PASS = {
+    base: DELTA.after,
+    plan: Int32Array.of(),
+    tokensAfter: Int32Array.of(1, 0, 5),
+    runMs: 1,
+  };
+
+  it.each([
+    ['a pass missing or unasked', undefined],
+    ['no pass', 1],
+    ['a plan for another base', { ...PASS, base: { revision: 4, length: 2 } }],
+    ['no plan', { ...PASS, plan: [] }],
+    ['tokens of no entry', { ...PASS, tokensAfter: Int32Array.of(1, 0) }],
+    ['tokens of no entry', { ...PASS, tokensAfter: Int32Array.of(2, 0, 5) }],
+    ['no duration', { ...PASS, runMs: NaN }],
+  ])('refuses a reply with %s', (problem, pass) => {
+    const asking = { ...DELTA, pass: {} as never };
+    expect(readDeltaReply(asking, true, answer({ pass: PASS })).value.pass).toBe(PASS);
+    expect(() => readDeltaReply(asking, true, answer({ pass }))).toThrow(problem);
   });
 
   const ASKING = { ...DELTA, compression: { preserveThreshold: 0.2, targetTokens: 100 } };

@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { describe, expect, test } from 'vitest';
 import { acquireFileLock } from '../../../src/main/removal-log/file-lock.js';
+import { parseHolder } from '../../../src/main/removal-log/lock-holder.js';
 import { temporaryPath } from './recording.js';
 
 const LOCKED = { code: 'ELOCKED' };
@@ -161,5 +162,24 @@ describe('acquireFileLock', () => {
     await expect(lock.assertHeld()).rejects.toMatchObject({ code: 'ELOCKLOST' });
     await lock.release();
     expect(await readFile(`${path}.lock`, 'utf8')).toBe(other);
+  });
+});
+
+describe('parseHolder', () => {
+  test('reads what names a process, and nothing else', () => {
+    const read = { ...JSON.parse(holder({})), namespace: null } as object;
+    expect(parseHolder(holder({ namespace: 1, startedAt: 2 }))).toEqual(read);
+    const named = { namespace: 'pid:[1]', startedAt: 'boot/7' };
+    expect(parseHolder(holder(named))).toEqual({ ...read, ...named });
+    // `kill` takes 0 and less for groups of processes.
+    const others = [
+      { pid: 0 },
+      { pid: -1 },
+      { pid: 1.5 },
+      { pid: undefined },
+      { host: 1 },
+      { token: 1 },
+    ];
+    for (const other of others) expect(parseHolder(holder(other))).toBeUndefined();
   });
 });

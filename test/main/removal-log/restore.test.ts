@@ -67,6 +67,39 @@ describe('restore', () => {
     expect((await both.restored()).response.result).toBe(output);
   });
 
+  test('finds a call and its complete response among others in their entries', async () => {
+    const [calls, responses] = [
+      ['c1', 'c2'],
+      ['c1', 'c2', 'c1', 'c1'],
+    ];
+    const results = ['found', 'other', 'so far', PRUNED_POINTER];
+    const blocks = responses.map((id, at) => toolResponse(id, 'read_file', results[at]));
+    const partial = { ...blocks[2]!, isComplete: false };
+    const { restored } = await recording([
+      gone(aiContent(calls.map((id) => toolCall(id, 'read_file', { path: `${id}.ts` })))),
+      gone(toolContent([blocks[0]!, blocks[1]!, partial, blocks[3]!])),
+    ]);
+    expect(await restored()).toMatchObject({
+      response: { result: 'found' },
+      call: { id: 'c1', parameters: { path: 'c1.ts' } },
+    });
+  });
+
+  test('finds what was recorded after the file was truncated', async () => {
+    const path = temporaryPath();
+    const writer = await openWriter(path);
+    await writer.append([gone(answer('old')), gone(answer('old'))]);
+    await writer.restore('c1', ALL);
+    await truncate(path, 0);
+    await writer.append([gone(answer('new'))]);
+    expect((await writer.restore('c1', ALL)).response.result).toBe('new');
+  });
+
+  test('refuses to search the sessions of all unless asked to', async () => {
+    const asked = restore(temporaryPath(), 'c1', {} as never);
+    await expect(asked).rejects.toThrow(/^Expected the session whose results may be given back/);
+  });
+
   test('returns response and call unchanged', async () => {
     const { restored } = await recording([gone(asking('a.ts')), gone(answer({ lines: 3 }))]);
     expect(await restored()).toEqual({

@@ -1,12 +1,13 @@
 // The turn loop over a real session that runs inline, with scripted models and tools.
 
+import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from '../../../src/main/turn-loop/chat-model.js';
 import { TurnLoop } from '../../../src/main/turn-loop/turn-loop.js';
 import type { TurnLoopOptions } from '../../../src/main/turn-loop/turn-loop.js';
 import type { Session } from '../../../src/main/session.js';
-import { toolCall } from '../../../src/shared/content.js';
+import { humanText, toolCall } from '../../../src/shared/content.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { describeHistory } from '../../support/notation.js';
 
@@ -83,9 +84,12 @@ describe('TurnLoop', () => {
 
   it('resolves with the last response', async () => {
     const loop = await loopOf(scripted([call('r1')], [say('done')]));
-    const result = await loop.sendMessage('hello');
+    const { signal } = new AbortController();
+    const result = await loop.sendMessage(humanText('hello'), { signal });
     expect(result).toMatchObject({ reason: 'answered', modelCalls: 2 });
     expect(result.response?.blocks).toEqual([{ type: 'text', text: 'done' }]);
+    expect(Object.keys(result.response?.metadata ?? {})).toEqual(['timestamp', 'model']);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('runs parallel calls together and answers them in their order', async () => {
@@ -99,7 +103,7 @@ describe('TurnLoop', () => {
       return parameters;
     };
     const model = scripted(
-      [call('1', 'slow', 'x'), call('2', 'slow', 'y'), call('3', 'none')],
+      [call('1', 'slow', 'x'), call('2', 'slow', 'y'), call('3', 'toString')],
       [say('ok')],
     );
     const loop = await loopOf(model, { slow });
@@ -108,7 +112,7 @@ describe('TurnLoop', () => {
     expect(loop.session.history.getAll()[2]?.blocks).toMatchObject([
       { callId: '1', result: 'x' },
       { callId: '2', result: 'y' },
-      { callId: '3', error: 'There is no tool "none". Use one of: slow.' },
+      { callId: '3', error: 'There is no tool "toString". Use one of: slow.' },
     ]);
   });
 
@@ -117,7 +121,13 @@ describe('TurnLoop', () => {
     circular['self'] = circular;
     const loop = await loopOf(
       scripted(
-        [call('1', 'bad'), call('2', 'odd'), call('3', 'nothing'), call('4', 'body')],
+        [
+          call('1', 'bad'),
+          call('2', 'odd'),
+          call('3', 'nothing'),
+          call('4', 'body'),
+          call('5', 'mute'),
+        ],
         [say('ok')],
       ),
       {
@@ -126,6 +136,9 @@ describe('TurnLoop', () => {
         },
         bad: () => {
           throw new Error('no such file');
+        },
+        mute: () => {
+          throw new Error();
         },
         odd: () => circular,
         nothing: () => undefined,
@@ -137,6 +150,7 @@ describe('TurnLoop', () => {
       { error: expect.stringContaining('circular') as string },
       { result: null },
       { error: 'an error without a message was thrown' },
+      { error: 'The tool failed without a message.' },
     ]);
   });
 
@@ -284,18 +298,19 @@ describe('TurnLoop', () => {
 
   it('answers the calls that an abort interrupts', async () => {
     const controller = new AbortController();
-    const loop = await loopOf(scripted([call('1', 'stuck'), call('2', 'quick')]), {
-      stuck: () => {
-        controller.abort(new Error('enough'));
-        return new Promise(() => undefined);
-      },
-      quick: () => 'x',
-    });
+    const quick = vi.fn(() => 'x');
+    const stuck = (): Promise<never> => {
+      controller.abort(new Error('enough'));
+      return new Promise(() => undefined);
+    };
+    const model = scripted([call('1', 'stuck'), call('2', 'quick')]);
+    const loop = await loopOf(model, { stuck, quick }, { maxModelCalls: 1 });
     await expect(loop.sendMessage('go', { signal: controller.signal })).rejects.toThrow('enough');
     expect(loop.session.history.getAll()[2]?.blocks).toMatchObject([
       { callId: '1', error: 'enough' },
-      { callId: '2' },
+      { callId: '2', error: 'enough' },
     ]);
+    expect(quick).not.toHaveBeenCalled();
     expect(findViolations(loop.session.history.getAll())).toEqual([]);
   });
 
@@ -367,6 +382,7 @@ describe('TurnLoop', () => {
     ['other names', { input_tokens: 5 }],
     ['a string for a number', { inputTokens: '5' }],
     ['NaN', { inputTokens: NaN }],
+    ['Infinity', { inputTokens: Infinity }],
     ['a negative number', { inputTokens: -5 }],
   ])('ignores usage without input tokens: %s', async (_, usage) => {
     const loop = await loopOf(scripted([say('ok'), { type: 'finish', usage }]));
@@ -375,12 +391,20 @@ describe('TurnLoop', () => {
     expect(reportUsage).not.toHaveBeenCalled();
   });
 
-  it.each(['maxModelCalls', 'modelTimeoutMs', 'toolTimeoutMs'])(
-    'refuses a %s of 0',
-    async (name) => {
-      await expect(loopOf(scripted(), {}, { [name]: 0 })).rejects.toThrow(
-        new RangeError(`Expected ${name} to be a whole number of at least 1, got 0.`),
-      );
-    },
-  );
+  it.each([
+    ['maxModelCalls', 0, 0],
+    ['modelTimeoutMs', 1.5, 1.5],
+    ['toolTimeoutMs', '3', 'string'],
+  ])('refuses a %s of %j', async (name, value, named) => {
+    await expect(loopOf(scripted(), {}, { [name]: value })).rejects.toThrow(
+      new RangeError(`Expected ${name} to be a whole number of at least 1, got ${named}.`),
+    );
+  });
+
+  it.each([
+    ['session', {}, 'Expected session to be one of a compactor, got an object.'],
+    ['model', {}, 'Expected stream of the model to be a function, got undefined.'],
+  ])('refuses another %s', async (name, value, message) => {
+    await expect(loopOf(scripted(), {}, { [name]: value })).rejects.toThrow(new TypeError(message));
+  });
 });
