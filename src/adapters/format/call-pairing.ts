@@ -51,8 +51,16 @@ export class CallPairing {
     if (call === undefined) {
       return { callId: this.#idFor(undefined, origin), toolName: response.name ?? '' };
     }
-    if (isComplete) call.isAnswered = true;
+    if (isComplete) this.#close(call);
     return { callId: call.blockId, toolName: response.name ?? call.name ?? '' };
+  }
+
+  #close(call: OpenCall): void {
+    call.isAnswered = true;
+    if (call.id === undefined) return;
+    // Ids are many: a queue per call of a long conversation would stay.
+    const key = keyOf(BY_ID, call.id);
+    if (this.#queues.get(key)?.next(this.#step) === undefined) this.#queues.delete(key);
   }
 
   /** Prefers unanswered calls of the current step to those of earlier steps. */
