@@ -1,4 +1,4 @@
-// OpenAI's own tools that the application runs: the shell and the patch tool. Reads their calls like calls of functions, and replaces
+// OpenAI's own tools that the application runs: the shells and the patch tool. Reads their calls like calls of functions, and replaces
 // the text of their outputs in the shape that the API requires. Both item formats have the same fields.
 
 import { toolCall } from '../../shared/content.js';
@@ -8,7 +8,11 @@ import type { JsonRecord } from '../../shared/json.js';
 import { fixedIf } from '../format/placed.js';
 
 /** Kinds of items with calls of these tools; `BUILT_IN_OUTPUTS` are the kinds with their outputs. */
-export const BUILT_IN_CALLS: ReadonlySet<string> = new Set(['shell_call', 'apply_patch_call']);
+export const BUILT_IN_CALLS: ReadonlySet<string> = new Set([
+  'shell_call',
+  'local_shell_call',
+  'apply_patch_call',
+]);
 export const BUILT_IN_OUTPUTS: ReadonlySet<string> = new Set(
   Array.from(BUILT_IN_CALLS, (kind) => `${kind}_output`),
 );
@@ -19,6 +23,9 @@ export const BUILT_IN_OUTPUTS: ReadonlySet<string> = new Set(
  */
 export function builtInCall(item: JsonRecord, id: string): ContentBlock | undefined {
   const action = asRecord(item['action']);
+  if (item['type'] === 'local_shell_call') {
+    return { ...toolCall(id, 'local_shell', action ?? {}), ...fixedIf(true) };
+  }
   if (action !== undefined) {
     const environment = asRecord(item['environment']) ?? { type: 'local' };
     if (environment['type'] !== 'local') return undefined;

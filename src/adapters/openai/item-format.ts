@@ -54,13 +54,12 @@ const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Kinds of calls that may be removed only together with their answer. */
-const WHOLE_CALLS: ReadonlySet<string> = new Set(['computer_call', 'local_shell_call', 'program']);
+const WHOLE_CALLS: ReadonlySet<string> = new Set(['computer_call', 'program']);
 
 /** Kinds of items that answer a pinned call, or that are for the provider. The model's run ends before them. */
 const PINNED_KINDS: ReadonlySet<string> = new Set([
   'computer_call_output',
   'computer_call_result',
-  'local_shell_call_output',
   'additional_tools',
   'configuration_update',
   'compaction_trigger',
@@ -113,7 +112,8 @@ function readBuiltIn(
   kind: string,
   { callIdKey }: ItemDialect,
 ): ItemReading | undefined {
-  const callId = asText(item[callIdKey]);
+  // The output of the older local shell has the id of its call as its own.
+  const callId = asText(item[callIdKey]) ?? asText(item['id']);
   if (callId === undefined) return undefined;
   if (BUILT_IN_OUTPUTS.has(kind)) return { kind: 'output', callId, ...readBuiltInOutput(item) };
   const call = BUILT_IN_CALLS.has(kind) ? builtInCall(item, callId) : undefined;

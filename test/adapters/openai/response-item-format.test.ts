@@ -299,28 +299,44 @@ describe('responseItemFormat', () => {
       call_id: 's1',
       output: { type: 'computer_screenshot' },
     };
-    const shell = { type: 'local_shell_call', id: 'lsh', call_id: 's1' };
-    const ran = { type: 'local_shell_call_output', id: 's1', output: '' };
-    for (const [call, answer] of [
-      [use, shown],
-      [shell, ran],
-    ]) {
-      const whole = read(REASONING, call, CALL, OUTPUT, answer, { role: 'user', content: 'So?' });
-      expect(
-        (whole as [string, ...[string, unknown][]][]).map(([speaker, ...blocks]) => [
-          speaker,
-          ...blocks.map(([origin]) => origin),
-        ]),
-      ).toEqual([
-        ['ai', '0.0', '1.0', '2.0', '3.0', '4.0'],
-        ['human', '5.0'],
-      ]);
-      expect(JSON.stringify(whole)).not.toMatch(/thinking|tool_call"/);
-      expect(read(REASONING, call, CALL, answer)).toEqual([]);
-    }
-    // The SDK may use another id here.
-    expect(read(shell, { ...ran, id: 'lsh_out' })).toEqual([]);
+    const whole = read(REASONING, use, CALL, OUTPUT, shown, { role: 'user', content: 'So?' });
+    expect(
+      (whole as [string, ...[string, unknown][]][]).map(([speaker, ...blocks]) => [
+        speaker,
+        ...blocks.map(([origin]) => origin),
+      ]),
+    ).toEqual([
+      ['ai', '0.0', '1.0', '2.0', '3.0', '4.0'],
+      ['human', '5.0'],
+    ]);
+    expect(JSON.stringify(whole)).not.toMatch(/thinking|tool_call"/);
+    expect(read(REASONING, use, CALL, shown)).toEqual([]);
+    // An output may have another id of its own.
+    expect(read(use, { ...shown, call_id: 's2' })).toEqual([]);
   });
+
+  it.each([{ id: 's1' }, { id: 'lsh_out', call_id: 's1' }])(
+    'reads and shortens what the older local shell printed, %j',
+    (ids) => {
+      const action = { type: 'exec', command: ['cat', 'a.ts'], env: {} };
+      const call = { type: 'local_shell_call', id: 'lsh', call_id: 's1', action };
+      const ran = { type: 'local_shell_call_output', ...ids, output: 'long' };
+      const block = { ...OUTPUT_BLOCK, callId: 's1', toolName: 'local_shell', result: 'long' };
+      expect(read(REASONING, call, ran)).toEqual([
+        [
+          'ai',
+          ['0.0', expect.objectContaining({ type: 'thinking' })],
+          ['1.0', { ...toolCall('s1', 'local_shell', action), hasFixedParameters: true }],
+        ],
+        ['tool', ['2.0', block]],
+      ]);
+      const edits = new Map([[0, { ...block, result: 'short' } as ContentBlock]]);
+      expect(responseItemFormat.rewrite(ran as ResponseInputItem, edits)).toEqual({
+        ...ran,
+        output: 'short',
+      });
+    },
+  );
 
   it('reads an approval, once the call has been made or denied, as one entry', () => {
     const request = { type: 'mcp_approval_request', id: 'm1', name: 'x', arguments: '{}' };
