@@ -147,7 +147,7 @@ export class EditGate {
     const { reasoningTerms, history } = this.#parts;
     const isForbidden =
       reasoningTerms.policy === 'forbid-edits' || (!isForced && this.#holdsForReasoning);
-    if (!isForbidden || found.firstEntry === Infinity) return found;
+    if (!isForbidden) return found;
     return found.limitedTo(placeBehindReasoning(history.getRawHistory(), found.firstEntry));
   }
 
