@@ -26,7 +26,7 @@ describe('validate', () => {
       ['a call whose result had a preview', 'h a:r1 t:r1? t:r1'],
       ['blank text beside text', 'h:_,hello a:_,okay'],
       ['reasoning that cannot be returned', 'h a:*,okay h'],
-      ['reasoning that is not the assistant’s', 'h:*s1,hello'],
+      ['reasoning that is not the assistant’s', 'h:hello,*s1'],
       ['blank code beside text', 'h a:okay,` ` h'],
       ['a result without content', 'h a:r1 t:r1(="") a'],
     ])('accepts %s', (_, notation) => {
