@@ -105,6 +105,28 @@ describe('createSession with a state', () => {
     );
   });
 
+  it('reports an edit that it cannot follow, and keeps those before it', async () => {
+    const history = [...HISTORY, ...historyOf('a h a h a')];
+    const { state, entries } = await sent(history);
+    const unknown = Buffer.concat([Buffer.from(state.journal.records, 'base64'), Buffer.of(3, 0)]);
+    const changed = {
+      ...state,
+      journal: { ...state.journal, records: unknown.toString('base64') },
+    };
+    const given = { ...changed, checksum: stateChecksum(changed) };
+    const { session, events, entries: resumed } = await goOn(history, given);
+    expect(events).toEqual([{ reason: 'not-followed', entry: 11, followed: 2, left: 1 }]);
+    expect(resumed).toEqual(entries);
+    expect(session.snapshot().memory.sent.intactEntries).toBe(0);
+  });
+
+  it('starts with all entries if the former session had none', async () => {
+    const { state } = await sent([]);
+    const { events, entries } = await goOn(HISTORY, state);
+    expect(events).toEqual([]);
+    expect(entries).toEqual(HISTORY);
+  });
+
   it('lands a batch in a shortened history, however long the former one was', async () => {
     const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
     const long = historyOf('h a:r1(x.ts) t:r1 h h h h h h h h h h h h h h h h h');
@@ -128,6 +150,15 @@ describe('createSession with a state', () => {
     const { intactEntries } = session.snapshot().memory.sent;
     expect(intactEntries).toBeLessThanOrEqual(entries.length - 4);
     expect(intactEntries).toBeLessThan(state.memory.sent.intactEntries);
+    const { reclaimedTokens } = state.memory.sent;
+    expect(reclaimedTokens).toBeGreaterThan(0);
+    for (const [changed, tokens] of [
+      [7, reclaimedTokens],
+      [1, 0],
+    ] as const) {
+      const { session: other } = await goOn(HISTORY.with(changed, humanText('new')), state);
+      expect(other.snapshot().memory.sent.reclaimedTokens).toBe(tokens);
+    }
   });
 
   it('knows the time since the last request, whatever process has sent it', async () => {
