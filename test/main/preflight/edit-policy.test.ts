@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { BatchPoints, EditGate, needsOpenTurn } from '../../../src/main/preflight/edit-policy.js';
 import type { Admission, GateParts } from '../../../src/main/preflight/edit-policy.js';
 import type { EditPolicy } from '../../../src/main/preflight/edit-options.js';
+import type { ReasoningPolicy } from '../../../src/main/preflight/reasoning-policy.js';
 import { FoundEdit } from '../../../src/main/preflight/found-edit.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
 import { ReasoningTerms } from '../../../src/main/models/session-model.js';
@@ -123,6 +124,35 @@ describe('EditGate', () => {
       'all: reclaims-enough',
     );
     expect(made).toBeGreaterThan(0);
+  });
+});
+
+describe('EditGate in front of reasoning', () => {
+  const DONE = 'h a:r1 t:r1 a:w2 t:w2 a:*s1,okay h';
+  const OPEN = 'h a:r1 t:r1 a:w2 t:w2 a:*s1,g3 t:g3';
+  it.each<[string | undefined, EditPolicy, ReasoningPolicy | undefined, boolean, string]>([
+    ['cache-cold', 'append-only', 'keep', false, DONE],
+    [undefined, 'append-only', undefined, false, DONE],
+    ['threshold', 'append-only', undefined, true, DONE],
+    ['every-turn', 'every-turn', 'keep', false, DONE],
+    [undefined, 'every-turn', 'forbid-edits', false, DONE],
+    [undefined, 'append-only', 'forbid-edits', true, DONE],
+    ['cache-cold', 'append-only', 'strip-after-first-edit', false, DONE],
+    [undefined, 'append-only', 'strip-after-first-edit', false, OPEN],
+    ['threshold', 'append-only', 'strip-after-first-edit', true, OPEN],
+  ])('lands an edit as %s under %s and %s, if forced: %s, in %s', (...given) => {
+    const [reason, edits, reasoning, isForced, notation] = given;
+    const history = historyOf(notation);
+    const parts = partsOf(
+      edits,
+      { isCacheCold: true },
+      {
+        reasoningTerms: new ReasoningTerms(reasoning),
+        history: { getRawHistory: () => history, countedTokens: () => 25 },
+      },
+    );
+    const found = new FoundEdit(planWithTexts(history, PASS).plan, { history, settings: PASS });
+    expect(new EditGate(parts).admit(found, { isForced, isBatchPoint: true }).reason).toBe(reason);
   });
 });
 

@@ -223,6 +223,32 @@ describe('createSession with a state', () => {
   });
 });
 
+describe('createSession without a state or a store', () => {
+  it('goes on from the closed session of the same process that had most of the entries', async () => {
+    await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    const requestsOf = async (
+      history: readonly IContent[],
+      edits: 'auto' | 'every-turn',
+      preflights: number,
+    ): Promise<number> => {
+      const session = await compactor.createSession({ history, edits });
+      const { requests } = session.costs();
+      for (let made = 0; made < preflights; made += 1)
+        await session.ensureCompressionBeforeSend('p');
+      await session.close();
+      return requests;
+    };
+    const [other, more] = [historyOf('h:other a h'), [...HISTORY, humanText('and more')]];
+    expect(await requestsOf(other, 'every-turn', 1)).toBe(0);
+    expect(await requestsOf(other, 'auto', 0)).toBe(0);
+    expect(await requestsOf(HISTORY, 'auto', 1)).toBe(0);
+    expect(await requestsOf(structuredClone(HISTORY), 'auto', 1)).toBe(1);
+    expect(await requestsOf(more, 'auto', 3)).toBe(2);
+    expect(await requestsOf([...more, humanText('and more')], 'auto', 0)).toBe(5);
+    expect(await requestsOf(more.slice(1), 'auto', 0)).toBe(0);
+  });
+});
+
 describe('Session.goOnWith', () => {
   it.each<[string, unknown]>([
     ['nothing', undefined],
