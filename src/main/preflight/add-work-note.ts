@@ -108,7 +108,6 @@ function fatesIn(
   return (entry) => {
     if (kept.has(entry) || isWorkNote(entry)) return 'kept';
     if (entry.speaker === 'human') return userTexts.has(textIn(entry)) ? 'kept' : 'removed';
-    if (entry.speaker !== 'tool') return 'removed';
     return answeredCallIds(entry).some((callId) => answered.has(callId)) ? 'shortened' : 'removed';
   };
 }

@@ -147,7 +147,7 @@ export class EditGate {
     const { reasoningTerms, history } = this.#parts;
     const isForbidden =
       reasoningTerms.policy === 'forbid-edits' || (!isForced && this.#holdsForReasoning);
-    if (!isForbidden || found.firstEntry === Infinity) return found;
+    if (!isForbidden) return found;
     return found.limitedTo(placeBehindReasoning(history.getRawHistory(), found.firstEntry));
   }
 
@@ -321,8 +321,7 @@ function* placesOf({
   // Tokens in front of the entry. If they are too few to be cached as a prefix, they are written again as well.
   let before = minCachedTokens > 0 ? sumTokens(history, countedTokens) : 0;
   for (let at = history.length - 1; at >= 0; at -= 1) {
-    const entry = history[at];
-    if (entry === undefined) continue;
+    const entry = history[at] as IContent;
     const after = result.replacements.get(at);
     const tokens = tokensOf(entry, countedTokens);
     const kept = after === undefined ? tokens : tokens * shareOf(after, entry);

@@ -113,7 +113,7 @@ function shrunkEntries(plan: DensityPlan): ReadonlySet<number> {
   return shrunk;
 }
 
-/** The rows from an entry on, found by binary search, as a view of the same memory; the same object if these are all rows. */
+/** The rows from an entry on, found by binary search, as a view of the same memory. */
 function rowsFrom(plan: DensityPlan, entry: number): DensityPlan {
   let [low, high] = [0, plan.length / ROW_LENGTH];
   while (low < high) {
@@ -121,7 +121,7 @@ function rowsFrom(plan: DensityPlan, entry: number): DensityPlan {
     if ((plan[middle * ROW_LENGTH] ?? Infinity) < entry) low = middle + 1;
     else high = middle;
   }
-  return low === 0 ? plan : plan.subarray(low * ROW_LENGTH);
+  return plan.subarray(low * ROW_LENGTH);
 }
 
 function rowsOf(plan: DensityPlan, isWanted: (entry: number) => boolean): DensityPlan {
@@ -220,7 +220,6 @@ function heldEntries(
   const isHeld = (edit: EntryEdit): boolean =>
     !isBehind(edit) || edit.lostCallIds.some((callId) => heldIds.has(callId));
   const held = edits.filter(isHeld);
-  if (held.length === 0) return new Set();
   const byCall = new Map<string, EntryEdit[]>();
   for (const edit of edits) {
     for (const callId of edit.lostCallIds) pushTo(byCall, callId, edit);

@@ -3,7 +3,7 @@
 
 import { hasSubstance } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import { firstEditedIndex, isEmptyDensityResult } from '../../shared/density.js';
+import { firstEditedIndex } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
 import type { Place } from './found-edit.js';
 
@@ -14,10 +14,10 @@ import type { Place } from './found-edit.js';
  */
 export type ReasoningPolicy = 'keep' | 'strip-after-first-edit' | 'forbid-edits';
 
-/** Returns the first index at which two lists differ; their common length if one is a prefix of the other. */
+/** Returns the first index at which two lists differ; their common length if one is a prefix of the other. Neither holds `undefined`. */
 export function firstDifference<Item>(a: readonly Item[], b: readonly Item[]): number {
   let at = 0;
-  while (at < a.length && at < b.length && a[at] === b[at]) at += 1;
+  while (at < a.length && a[at] === b[at]) at += 1;
   return at;
 }
 
@@ -43,7 +43,6 @@ export function placeBehindReasoning(history: readonly IContent[], from: number)
  * entry that has no substance left is removed.
  */
 export function stripReasoning(result: DensityResult, history: readonly IContent[]): DensityResult {
-  if (isEmptyDensityResult(result)) return result;
   const entry = firstEditedIndex(result);
   const before = history[entry]?.blocks ?? [];
   const after = result.replacements.get(entry)?.blocks ?? [];
@@ -65,9 +64,11 @@ export function stripBehind(
     const stripped = withoutReasoning(entry, index === place.entry ? place.block : 0);
     if (stripped === entry) continue;
     isStripped = true;
-    replacements.delete(index);
-    if (stripped === null) removed.add(index);
-    else replacements.set(index, stripped);
+    if (stripped !== null) replacements.set(index, stripped);
+    else {
+      replacements.delete(index);
+      removed.add(index);
+    }
   }
   if (!isStripped) return result;
   return { ...result, removals: [...removed].sort((a, b) => a - b), replacements };

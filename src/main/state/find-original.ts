@@ -3,7 +3,7 @@
 import { isToolCallBlock } from '../../shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import { assertIngestible } from '../../shared/ingestion.js';
-import { isRecord, tryParseJson } from '../../shared/json.js';
+import { tryParseJson } from '../../shared/json.js';
 import type { RestoredResponse } from '../removal-log/restore.js';
 import type { StateKeeper } from './state-keeper.js';
 
@@ -34,15 +34,12 @@ const NO_ENTRY: IContent = { speaker: 'human', blocks: [] };
 
 /** Parses and validates a stored response, because a store may return anything. */
 function responseOf(json: string | undefined, callId: string): ToolResponseBlock | undefined {
-  const block = json === undefined ? undefined : tryParseJson(json);
-  if (!isRecord(block) || block['type'] !== 'tool_response' || block['callId'] !== callId)
-    return undefined;
-  const entry: unknown = { speaker: 'tool', blocks: [block] };
+  const entry: unknown = { speaker: 'tool', blocks: [tryParseJson(json ?? '')] };
   try {
     assertIngestible(entry, 0);
   } catch {
     return undefined;
   }
   const [response] = entry.blocks;
-  return response?.type === 'tool_response' ? response : undefined;
+  return response?.type === 'tool_response' && response.callId === callId ? response : undefined;
 }

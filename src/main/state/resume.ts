@@ -177,7 +177,8 @@ function memoryOf(memory: SessionMemory, fold: Fold, tokens: KnownTokens): Sessi
   const entries = Math.min(sent.intactEntries, fold.intactEntries);
   const kept = tokens.slice(0, entries).reduce<number>((sum, count) => sum + (count ?? 0), 0);
   const isKept = kept >= LEAST_KEPT_SHARE * costs.compacted[2];
-  const reclaimedTokens = fold.followed.length === 0 ? 0 : sent.reclaimedTokens;
+  const isEdited = fold.followed.some(({ kind }) => kind !== 'settings');
+  const reclaimedTokens = isEdited ? sent.reclaimedTokens : 0;
   return {
     sent: {
       entries,

@@ -92,7 +92,7 @@ function responseItems({ parts }: ReadEntry): readonly Turn[] {
     const first = run[0];
     if (first === undefined || !isItem(first)) return [turnOf('assistant', run)];
     return run.map((part) => {
-      const itemId = part.kind === 'reasoning' ? reasoningItemId(part.content) : undefined;
+      const itemId = reasoningItemId(part.content);
       return { ...turnOf('assistant', [part]), ...(itemId !== undefined && { itemId }) };
     });
   });
@@ -150,9 +150,8 @@ function readEntry(content: IContent, index: number): readonly ReadEntry[] {
     };
     const part = readBlock(block, speaker, place, isSigned);
     if (part === undefined) return;
-    // The first call of a step has the signature of the reasoning before it.
-    if (part.kind === 'call') isSigned = false;
-    else if (block.type === 'thinking') isSigned ||= block.signature !== undefined;
+    // The first call of a step has the signature of the reasoning before it. That of others does not matter.
+    if (block.type === 'thinking') isSigned ||= block.signature !== undefined;
     parts.push(part);
   });
   const last = parts.pop();

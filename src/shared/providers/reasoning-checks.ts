@@ -43,10 +43,8 @@ export const endsWithThinking: Check = ({ turns, thinking }) => {
 export const isUnsigned: Check = eachPart((part) => part.kind === 'reasoning' && !part.isSigned);
 
 /** A message ends with reasoning. */
-export const closesWithThinking: Check = eachTurn(({ role, parts }) =>
-  role === 'assistant' && parts.at(-1)?.kind === 'reasoning'
-    ? { part: parts.length - 1 }
-    : undefined,
+export const closesWithThinking: Check = eachTurn(({ parts }) =>
+  parts.at(-1)?.kind === 'reasoning' ? { part: parts.length - 1 } : undefined,
 );
 
 /**
@@ -115,7 +113,7 @@ export const isBoundElsewhere: Check = ({ turns, sent = [] }: ProviderRequest) =
   let reply = { request: -1, cause: null as Finding['cause'] | null };
   for (const [at, { part, turn, at: partAt }] of now.reasoning.entries()) {
     const request = firstRequestOf.get(sealOf(part)) ?? requests.length;
-    if (request !== reply.request || at === 0) {
+    if (request !== reply.request) {
       reply = { request, cause: causeOf(now, requests, firstRequestOf, at) };
     }
     if (reply.cause === null) continue;

@@ -71,9 +71,8 @@ export function chooseOldest(
 function pinUnsent(groups: EntryGroups, outline: HistoryOutline, asked: number): void {
   const { length, flags } = outline;
   const unsent = unsentStart(outline);
-  if (unsent === length) return;
   for (let entry = unsent; entry < length; entry += 1) groups.pin(entry);
-  if (asked !== -1 && asked < unsent) return;
+  if (asked < unsent) return;
   const opening = flags.subarray(0, unsent).findLastIndex(isHuman);
   if (opening !== -1) groups.pin(opening);
 }
@@ -116,13 +115,12 @@ export function newestUserEntryOrSummary(outline: HistoryOutline): number {
  * summaries of earlier parts.
  */
 export function instructionsLast(
-  { length, flags }: HistoryOutline,
+  { flags }: HistoryOutline,
   units: readonly (readonly number[])[],
 ): readonly (readonly number[])[] {
   const { human, synthetic } = ENTRY_FLAG;
   const end = flags.findIndex((bits) => (bits & (human | synthetic)) !== (human | synthetic));
-  const instructions = end === -1 ? length : end;
-  const isInstruction = (unit: readonly number[]): boolean => (unit[0] ?? 0) < instructions;
+  const isInstruction = (unit: readonly number[]): boolean => (unit[0] ?? 0) < end;
   return [...units.filter((unit) => !isInstruction(unit)), ...units.filter(isInstruction)];
 }
 

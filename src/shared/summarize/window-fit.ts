@@ -65,7 +65,7 @@ function chooseResults(
   );
   const bySavings = [...saved.keys()]
     .filter((entry) => (saved[entry] ?? 0) > 0)
-    .sort((a, b) => (saved[b] ?? 0) - (saved[a] ?? 0) || a - b);
+    .sort((a, b) => (saved[b] ?? 0) - (saved[a] ?? 0));
   const sentEntries = unsentStart(outline);
   const sent = bySavings.filter((entry) => entry < sentEntries);
   const savedOfSent = sent.reduce((sum, entry) => sum + (saved[entry] ?? 0), 0);

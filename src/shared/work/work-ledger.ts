@@ -57,7 +57,7 @@ export class WorkLedger {
   note(name: string, kind: WorkKind, detail = '', stays = false): void {
     this.#replace(name);
     const line = detail === '' ? name : name + DETAIL_SEPARATOR + withoutSeparators(detail);
-    this.#add(name, line, kind, stays && detail !== '');
+    this.#add(name, line, kind, stays);
   }
 
   /** Notes a denied call. The user's words stay, even if the call is allowed later. */

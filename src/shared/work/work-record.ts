@@ -70,10 +70,10 @@ export function gatherWork(from: GatheredFrom): WorkRecord {
     const fate = fateOf(entry);
     if (fate === 'kept') continue;
     if (entry.speaker === 'human') userWords.push(...wordsOf(entry));
-    if (entry.speaker !== 'tool') continue;
     for (const [at, response] of entry.blocks.entries()) {
-      const call = response.type === 'tool_response' ? callOf(index, at) : undefined;
-      if (response.type !== 'tool_response' || call === undefined) continue;
+      if (response.type !== 'tool_response') continue;
+      const call = callOf(index, at);
+      if (call === undefined) continue;
       const use = callUse((tool) => usesOf(toolCatalog, tool), call, true);
       const answer = use.kind === CALL_KIND.ask ? answerIn(response) : undefined;
       if (answer !== undefined) userWords.push(answer);

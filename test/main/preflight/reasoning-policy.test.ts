@@ -55,6 +55,18 @@ describe('stripReasoning', () => {
     expect(stripReasoning(NO_EDITS, history)).toBe(NO_EDITS);
   });
 
+  it('removes nothing twice', () => {
+    const history = historyOf('h a:r1 t:r1 a:*s2,w2 t:w2 a:*s3,done');
+    const [, , , , , last] = history;
+    const gone = { ...NO_EDITS, removals: [1, 2, 3, 4] };
+    const left = new Map([[5, { ...last!, blocks: last!.blocks.slice(0, 1) }]]);
+    expect(stripReasoning({ ...gone, replacements: left }, history)).toEqual({
+      ...gone,
+      removals: [1, 2, 3, 4, 5],
+      replacements: new Map(),
+    });
+  });
+
   it('keeps the other parts of an entry, and the blocks themselves', () => {
     const history = historyOf('h a:r1 t:r1 a#m1:*s1,w2,sure t:w2');
     const before = history[3];

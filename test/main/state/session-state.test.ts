@@ -105,6 +105,28 @@ describe('createSession with a state', () => {
     );
   });
 
+  it('reports an edit that it cannot follow, and keeps those before it', async () => {
+    const history = [...HISTORY, ...historyOf('a h a h a')];
+    const { state, entries } = await sent(history);
+    const unknown = Buffer.concat([Buffer.from(state.journal.records, 'base64'), Buffer.of(3, 0)]);
+    const changed = {
+      ...state,
+      journal: { ...state.journal, records: unknown.toString('base64') },
+    };
+    const given = { ...changed, checksum: stateChecksum(changed) };
+    const { session, events, entries: resumed } = await goOn(history, given);
+    expect(events).toEqual([{ reason: 'not-followed', entry: 11, followed: 2, left: 1 }]);
+    expect(resumed).toEqual(entries);
+    expect(session.snapshot().memory.sent.intactEntries).toBe(0);
+  });
+
+  it('starts with all entries if the former session had none', async () => {
+    const { state } = await sent([]);
+    const { events, entries } = await goOn(HISTORY, state);
+    expect(events).toEqual([]);
+    expect(entries).toEqual(HISTORY);
+  });
+
   it('lands a batch in a shortened history, however long the former one was', async () => {
     const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
     const long = historyOf('h a:r1(x.ts) t:r1 h h h h h h h h h h h h h h h h h');
@@ -128,6 +150,15 @@ describe('createSession with a state', () => {
     const { intactEntries } = session.snapshot().memory.sent;
     expect(intactEntries).toBeLessThanOrEqual(entries.length - 4);
     expect(intactEntries).toBeLessThan(state.memory.sent.intactEntries);
+    const { reclaimedTokens } = state.memory.sent;
+    expect(reclaimedTokens).toBeGreaterThan(0);
+    for (const [changed, tokens] of [
+      [7, reclaimedTokens],
+      [1, 0],
+    ] as const) {
+      const { session: other } = await goOn(HISTORY.with(changed, humanText('new')), state);
+      expect(other.snapshot().memory.sent.reclaimedTokens).toBe(tokens);
+    }
   });
 
   it('knows the time since the last request, whatever process has sent it', async () => {
@@ -189,6 +220,32 @@ describe('createSession with a state', () => {
     const { state } = await sent([humanText(secret), ...HISTORY]);
     expect(JSON.stringify(state)).not.toContain(secret);
     expect(openState(state).digests.entries).toBe(HISTORY.length + 1 - (HISTORY.length % 5));
+  });
+});
+
+describe('createSession without a state or a store', () => {
+  it('goes on from the closed session of the same process that had most of the entries', async () => {
+    await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    const requestsOf = async (
+      history: readonly IContent[],
+      edits: 'auto' | 'every-turn',
+      preflights: number,
+    ): Promise<number> => {
+      const session = await compactor.createSession({ history, edits });
+      const { requests } = session.costs();
+      for (let made = 0; made < preflights; made += 1)
+        await session.ensureCompressionBeforeSend('p');
+      await session.close();
+      return requests;
+    };
+    const [other, more] = [historyOf('h:other a h'), [...HISTORY, humanText('and more')]];
+    expect(await requestsOf(other, 'every-turn', 1)).toBe(0);
+    expect(await requestsOf(other, 'auto', 0)).toBe(0);
+    expect(await requestsOf(HISTORY, 'auto', 1)).toBe(0);
+    expect(await requestsOf(structuredClone(HISTORY), 'auto', 1)).toBe(1);
+    expect(await requestsOf(more, 'auto', 3)).toBe(2);
+    expect(await requestsOf([...more, humanText('and more')], 'auto', 0)).toBe(5);
+    expect(await requestsOf(more.slice(1), 'auto', 0)).toBe(0);
   });
 });
 

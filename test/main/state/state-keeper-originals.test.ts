@@ -31,7 +31,10 @@ describe('Session.restore with a store', () => {
     const session = await open(store, 'mine', HISTORY);
     await session.ensureCompressionBeforeSend('request');
     expect(session.history.length).toBeLessThan(HISTORY.length);
-    expect((await session.restore(callId)).response).toEqual(ORIGINAL);
+    expect(await session.restore(callId)).toMatchObject({
+      response: ORIGINAL,
+      call: HISTORY[1]?.blocks[0],
+    });
     await new Promise((resolve) => setImmediate(resolve));
     const other = await open(store, 'mine', []);
     expect((await other.restore(callId)).response).toEqual(ORIGINAL);
@@ -47,6 +50,20 @@ describe('Session.restore with a store', () => {
     await session.close();
     const other = await open(store, 'mine', []);
     expect((await other.restore(partial.callId)).response).toEqual(ORIGINAL);
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['no block', '7'],
+    ['another block', JSON.stringify({ ...ORIGINAL, type: 'text', text: 'so' })],
+    ['the result of another call', JSON.stringify({ ...ORIGINAL, callId: 'other' })],
+    ['a result that no history can hold', JSON.stringify({ ...ORIGINAL, toolName: 7 })],
+  ])('refuses %s from the store', async (_, stored) => {
+    const store = { ...operationsOf(memoryStore()), get: () => Promise.resolve(stored) };
+    const session = await open(store, 'mine', []);
+    await expect(session.restore(ORIGINAL?.callId ?? '')).rejects.toMatchObject({
+      code: 'NOT_IN_REMOVAL_LOG',
+    });
   });
 
   // Otherwise it would read the result of a tool in another user's conversation.

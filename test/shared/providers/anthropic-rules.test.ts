@@ -24,8 +24,11 @@ function thinking(isSigned: boolean): TurnPart {
 }
 
 function cached(count: number): IContent[] {
-  const metadata = { providerMetadata: { anthropic: { cacheControl: { type: 'ephemeral' } } } };
-  return Array.from({ length: count }, () => humanText('go', metadata));
+  const mark = { type: 'ephemeral' };
+  const metadata = [{ anthropic: { cacheControl: mark } }, { cache_control: mark }];
+  return Array.from({ length: count }, (_, at) =>
+    humanText('go', { providerMetadata: metadata[at % 2] }),
+  );
 }
 
 describeRules('anthropic', [

@@ -55,7 +55,7 @@ describeRules('openai-chat', [
     rule: 'empty-message',
     broken: 'h a:*s1 h',
     message: "Invalid value for 'content': expected a string, got null.",
-    valid: 'h a:*s1,okay h',
+    valid: 'h:_ a:*s1,okay h',
   },
 ]);
 
@@ -91,7 +91,7 @@ describeRules('openai-responses', [
     broken: 'h a:*rs_1,one h a:*rs_1,two',
     message:
       'Duplicate item found with id rs_1. Remove duplicate items from your input and try again.',
-    valid: 'h a:*rs_1,one h a:*rs_2,two',
+    valid: 'h a:*rs_1,one h a:*s1,two h a:*s1,three h a:*s1',
   },
   {
     rule: 'item-id-prefix',

@@ -55,6 +55,8 @@ describe('reasoning', () => {
   it('stays valid if nothing is changed, entries are appended, or thinking is removed from the start, the end or altogether', () => {
     expect(boundIn(HISTORY)).toEqual([]);
     expect(boundIn([...HISTORY, humanText('more')], [...SENT, HISTORY])).toEqual([]);
+    const marked = { ...humanText('go'), metadata: { providerMetadata: { cache_control: {} } } };
+    expect(boundIn(replaced(0, marked))).toEqual([]);
     expect(boundIn(withoutThoughts(1))).toEqual([]);
     expect(boundIn(withoutThoughts(1, 3))).toEqual([]);
     expect(boundIn(withoutThoughts(5))).toEqual([]);

@@ -26,6 +26,9 @@ describe('validate', () => {
       ['a call whose result had a preview', 'h a:r1 t:r1? t:r1'],
       ['blank text beside text', 'h:_,hello a:_,okay'],
       ['reasoning that cannot be returned', 'h a:*,okay h'],
+      ['reasoning that is not the assistant’s', 'h:hello,*s1'],
+      ['blank code beside text', 'h a:okay,` ` h'],
+      ['a result without content', 'h a:r1 t:r1(="") a'],
     ])('accepts %s', (_, notation) => {
       expect(validate(historyOf(notation), profile)).toEqual([]);
     });
@@ -56,6 +59,19 @@ describe('validate', () => {
     ]);
   });
 
+  it('names the parts of a message in order, whatever the order of their rules', () => {
+    const violations = validate(historyOf('h a:r1 t:r1 a:r2(=7),r1 t:r1,r2'), 'anthropic');
+    expect(violations.map(({ rule }) => rule)).toEqual(['call-arguments', 'call-id-repeated']);
+  });
+
+  it.each([
+    ['openai-chat', 'h a:r1 t:r1 a:r2', 3],
+    ['openai-chat', 'h a:r1 t:so,r1 a:r2', 4],
+    ['openai-responses', 'h a:one,two,r1', 2],
+  ] as const)('counts the messages of %s in %s', (profile, notation, turn) => {
+    expect(validate(historyOf(notation), profile)).toMatchObject([{ turn }]);
+  });
+
   it('names the first entry of a message if no part is to blame', () => {
     const [violation] = validate(historyOf('h a:okay a:r1 h'), 'bedrock');
     expect(violation).toMatchObject({ rule: 'tool-result-missing', turn: 1, entry: 1 });
@@ -81,6 +97,7 @@ describe('validate', () => {
     expect(findRequestViolations(request, 'anthropic').map(({ message }) => message)).toEqual([
       'messages: text content blocks must be non-empty',
     ]);
+    expect(validate(historyOf('h a h:_'), 'anthropic')).toHaveLength(1);
     const silent = validate(historyOf('h a:* h'), 'anthropic');
     expect(silent.map(({ message }) => message)).toEqual([
       'messages.1: all messages must have non-empty content except for the optional final assistant message',
@@ -106,8 +123,15 @@ describe('validate', () => {
     [{ cacheBreakpoints: '2' }, TypeError],
     [{ cacheBreakpoints: -1 }, RangeError],
     [{ sentBefore: {} }, TypeError],
+    [{ sentBefore: [[{ speaker: 'robot', blocks: [] }]] }, TypeError],
   ])('refuses %j, which would disable rules', (options, error) => {
     expect(() => validate([], 'anthropic', options as never)).toThrow(error);
+  });
+
+  it('says which entry of a history that was sent before cannot be read', () => {
+    const sent = humanText('go');
+    Object.defineProperty(sent, 'metadata', { enumerable: true, get: () => BigInt('no') });
+    expect(() => validate([], 'anthropic', { sentBefore: [[sent]] })).toThrow('entry 0');
   });
 
   it('refuses an unknown profile', () => {

@@ -126,6 +126,7 @@ describe('chooseDrops', () => {
     ['all but the newest human entry', 'h:1 h:2 a a', 0, '0 2'],
     ['no call that is still open', 'h a:r1 a h', 0, '0 2'],
     ['no pair that shares an entry with an open call', 'h a:r1,w2 t:r1 a h', 0, '0 3'],
+    ['no pair that shares an entry with one of these', 'h a:r1,w2 a:r3 t:r1,r3 a h', 0, '0 4'],
     ['no entry of the tail, nor what it answers', 'h a h a:r1 t:r1', 0, '0 1'],
     ['all but what the tail answers', 'h:1 a h:2 a:r1 h:3 t:r1', 0, '0 1'],
     ['all in front of a tail that begins with the user', 'h:1 a h:2 a h:3', 0, '0 1 2 3'],

@@ -41,11 +41,12 @@ describe('WorkLedger', () => {
 
   it('keeps what users said about a denied call, and the results of equal calls', () => {
     const of = ledger();
+    of.note('rm x', 'answered', 'are you sure?');
     of.noteDenied('rm x', 'git rm it');
     of.note('rm x', 'passed');
     of.note('order', 'answered', '{"id":1}', true);
     of.note('order', 'answered', '{"id":2}', true);
-    of.note('order', 'failed', '', true);
+    of.note('order', 'failed');
     const lines = {
       'rm x — the user said: git rm it': 'denied',
       'rm x': 'passed',
@@ -58,6 +59,11 @@ describe('WorkLedger', () => {
     again.note('order', 'answered', '{"id":3}', true);
     const { order: _, ...others } = lines;
     expect(doneOf(again)).toEqual({ ...others, 'order → {"id":3}': 'answered' });
+    again.noteDenied('rm x', 'git rm it');
+    expect([...again.done.keys()]).toEqual([
+      ...['order → {"id":1}', 'order → {"id":2}', 'order → {"id":3}'],
+      'rm x — the user said: git rm it',
+    ]);
   });
 
   it("does not take a program's output for words of the user", () => {
@@ -75,6 +81,10 @@ describe('WorkLedger', () => {
     of.noteWrite('b.ts', 'failed');
     of.noteWrite('c.ts', 'written');
     of.forgetWrite('c.ts');
+    expect(of.latestOf('write c.ts')).toBeUndefined();
     expect(doneOf(of)).toEqual({ 'write a.ts': 'failed', 'write b.ts': 'written' });
+    of.noteWrite('d.ts', 'written');
+    of.noteWrite('b.ts', 'written');
+    expect([...of.done.keys()]).toEqual(['write a.ts', 'write d.ts', 'write b.ts']);
   });
 });

@@ -46,6 +46,7 @@ describe('gatherWork', () => {
         call('erstattung_anlegen', { bestellung: '4711' }, made),
         call('retoure_erstellen', { bestellung: '4711' }, held),
         call('mail_planen', { an: 'a@b.de' }, '[mail_planen: a@b.de — success, 1 line]'),
+        call('frist', { nummer: 7 }, 'Frist-Nummer: 7\nbis Montag'),
         call('wissensdatenbank', { frage: 'Frist' }, 'Die Frist gilt ab Zustellung. '.repeat(90)),
         call('browser_click', { element: 'Place order' }, '- listitem "Cart"\n'.repeat(200)),
         call('upload_report', { file_path: 'a.pdf' }, 'x'.repeat(4_000)),
@@ -55,6 +56,7 @@ describe('gatherWork', () => {
       'erstattung_anlegen 4711 → {"status":"angelegt","erstattung_id":"ER-77"}': 'answered',
       'retoure_erstellen 4711 → {"id":"RT-5"}': 'answered',
       'mail_planen a@b.de': 'answered',
+      'frist nummer: 7 → bis Montag': 'answered',
       'browser_click Place order → - listitem "Cart"': 'answered',
       'upload_report a.pdf': 'answered',
     });
@@ -187,7 +189,8 @@ describe('gatherWork', () => {
 
   it('names the short arguments of a call before long ones', () => {
     const long = { sql: 's'.repeat(78), note: 'n'.repeat(60), limit: 5, force: true };
-    expect(done(call('apply_sql', long, 'done'))).toEqual({
+    const content = { rows: [], nested: [{ id: 1 }], blank: ' ', text: 't'.repeat(81) };
+    expect(done(call('apply_sql', { ...long, ...content }, 'done'))).toEqual({
       [`apply_sql note: ${long.note}, limit: 5, force: true`]: 'answered',
     });
   });

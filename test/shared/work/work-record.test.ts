@@ -221,6 +221,7 @@ describe('gatherWork', () => {
       ...ask('User has answered: "Which?"="The blue one, never the red one."'),
       ...ask([{ type: 'text', text: 'The green one.' }]),
       ...ask(PRUNED_POINTER),
+      ...ask(denial),
       ...ask('', denial),
     ]);
     expect(userWords).toEqual([
