@@ -220,6 +220,7 @@ function heldEntries(
   const isHeld = (edit: EntryEdit): boolean =>
     !isBehind(edit) || edit.lostCallIds.some((callId) => heldIds.has(callId));
   const held = edits.filter(isHeld);
+  if (held.length === 0) return new Set();
   const byCall = new Map<string, EntryEdit[]>();
   for (const edit of edits) {
     for (const callId of edit.lostCallIds) pushTo(byCall, callId, edit);
