@@ -48,11 +48,10 @@ export function callUse(
   { name, parameters }: Pick<ToolCallBlock, 'name' | 'parameters'>,
   readsCommands: boolean,
 ): CallUse {
-  const uses = usesOf(name);
   const given = readsCommands ? unwrapped(parameters) : parameters;
-  const isUnknown = readsCommands && useOf(uses, given) === undefined;
-  const passed = isUnknown ? passedTo(usesOf, given) : undefined;
-  const use = usedBy(passed?.uses ?? uses, passed?.parameters ?? given, readsCommands);
+  const own = useOf(usesOf(name), given);
+  const passed = readsCommands && own === undefined ? passedTo(usesOf, given) : undefined;
+  const use = usedBy(passed?.use ?? own, passed?.parameters ?? given, readsCommands);
   const mayBeElsewhere = readsCommands && (use.paths.length > 0 || use.command !== undefined);
   const server = passed?.server ?? '';
   const place = mayBeElsewhere
@@ -69,9 +68,9 @@ function unwrapped(parameters: unknown): unknown {
   return others.length > 0 ? parameters : (asRecord(only) ?? parameters);
 }
 
-/** What a tool that calls others is given: the uses and the server of the tool that it calls, and the arguments for it. */
+/** What a tool that calls others is given: the use and the server of the tool that it calls, and the arguments for it. */
 interface Passed {
-  readonly uses: readonly ToolUse[];
+  readonly use: ToolUse;
   readonly server: string;
   readonly parameters: JsonRecord;
 }
@@ -86,15 +85,13 @@ function passedTo(
   if (passed === undefined || others.length > 0) return undefined;
   for (const [key, tool] of Object.entries(values)) {
     if (!/name|tool|function|method/i.test(key) || !isShortText(tool)) continue;
-    const uses = usesOf(tool);
-    if (useOf(uses, passed) !== undefined)
-      return { uses, server: serverOf(tool), parameters: passed };
+    const use = useOf(usesOf(tool), passed);
+    if (use !== undefined) return { use, server: serverOf(tool), parameters: passed };
   }
   return undefined;
 }
 
-function usedBy(uses: readonly ToolUse[], parameters: unknown, readsCommands: boolean): CallUse {
-  const use = useOf(uses, parameters);
+function usedBy(use: ToolUse | undefined, parameters: unknown, readsCommands: boolean): CallUse {
   if (use === undefined) return readsCommands ? unknownUse(parameters) : UNKNOWN;
   switch (use.access) {
     case 'search':
