@@ -29,7 +29,9 @@ const MAY_BE_ANSWER = /^[[{][^]{0,1000}?"type":\s*"(?:text|resource)"/;
 /** Matches lines that are resources, which clients of MCP put between other texts, and lines that are not. */
 const RESOURCES = /^\{"type":"resource",.*$/gm;
 /** Matches the start of a list of at least `MIN_LINES` strings. */
-const MAY_BE_LINES = /\[\s*(?:"(?:[^"\\]|\\.){0,2000}",\s*){7}"/;
+const MAY_BE_LINES = new RegExp(
+  String.raw`\[\s*(?:"(?:[^"\\]|\\.){0,2000}",\s*){${MIN_LINES - 1}}"`,
+);
 /** Matches the start of a JSON string whose text is JSON itself: an object, or a list that begins with one or with a string. */
 const DATA = /^"(?:\[\s?)?\{?\\"/;
 /** Must stay escaped: providers reject lone surrogates, and databases reject NUL. */
