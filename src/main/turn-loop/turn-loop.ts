@@ -72,7 +72,7 @@ const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_MAX_MODEL_CALLS = 100;
 
 const assertCount: Check = (name, value) => {
-  if (Number.isInteger(value) && Number(value) >= 1) return;
+  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 31) return;
   throw new RangeError(
     `Expected ${name} to be a whole number of at least 1, got ${typeof value === 'number' ? value : typeof value}.`,
   );
@@ -227,17 +227,19 @@ export class TurnLoop {
     const limited = limitSignal(modelTimeoutMs, signal, timeoutOf('model', modelTimeoutMs));
     const contents = this.session.history.getCurated();
     let chunks: AsyncIterator<ChatChunk> | undefined;
+    let isDone = false;
     try {
       const stream = model.stream({ contents, promptId, signal: limited.signal });
       chunks = stream[Symbol.asyncIterator]();
       for (;;) {
         const next = await abortable(chunks.next(), limited.signal);
+        isDone = next.done === true;
         if (next.done === true) return;
         yield next.value;
       }
     } finally {
       // Not awaited: a model that ignores the signal would block here.
-      void endIteration(chunks);
+      if (!isDone) void endIteration(chunks);
       limited.stop();
     }
   }
@@ -288,7 +290,7 @@ function refused(response: ToolResponseBlock, thrown: unknown): ToolResponseBloc
   return { ...withResult(response, null), error };
 }
 
-/** Ends an iteration, if it has not ended. Never rejects, although the iterator may be custom code that throws. */
+/** Ends an iteration early. Never rejects, although the iterator may be custom code that throws. */
 async function endIteration(chunks: AsyncIterator<unknown> | undefined): Promise<void> {
   try {
     await chunks?.return?.();

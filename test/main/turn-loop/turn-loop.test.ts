@@ -394,6 +394,7 @@ describe('TurnLoop', () => {
   it.each([
     ['maxModelCalls', 0, 0],
     ['modelTimeoutMs', 1.5, 1.5],
+    ['modelTimeoutMs', 2 ** 31, 2 ** 31],
     ['toolTimeoutMs', '3', 'string'],
   ])('refuses a %s of %j', async (name, value, named) => {
     await expect(loopOf(scripted(), {}, { [name]: value })).rejects.toThrow(
