@@ -96,9 +96,10 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   // The acknowledgement of a summary right before a restored answer would count as the start of the turn, so it is left out.
   const last = before.at(-1);
   const isWritten = last?.role === 'assistant' && !messages.some((given) => isFrom(last, given));
-  if (isWritten) before.pop();
+  const startsWithCall = restored[0]?.role === 'assistant';
+  if (isWritten && startsWithCall) before.pop();
   const question = messages[questionAt];
-  if (before.length === 0 && question !== undefined) before.push(question);
+  if (before.length === 0 && startsWithCall && question !== undefined) before.push(question);
   return [...before, ...restored];
 }
 

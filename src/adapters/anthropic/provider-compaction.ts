@@ -18,7 +18,8 @@ const MIN_MAX_TOKENS = 8_192;
 export const ANTHROPIC_PROVIDER_MESSAGES: ProviderMessages<AnthropicMessage> = {
   // The block must be first, and system texts and server blocks before it would be lost.
   allowsPinned: false,
-  divides: (before, behind) => before.role !== behind.role,
+  divides: (before, behind) =>
+    before.role !== behind.role && (behind.role === 'user' || behind.role === 'assistant'),
   write: (block) => ({ role: 'assistant', content: [block] }) as AnthropicMessage,
 };
 

@@ -39,7 +39,7 @@ export function opaquePart(part: PartFields): OpaqueBlock {
 
 function contentOf(part: PartFields): readonly (readonly [string, unknown])[] {
   return Object.entries(part).filter(
-    ([key, value]) => !MARKS.has(key) && value !== null && value !== '',
+    ([key, value]) => !MARKS.has(key) && value !== undefined && value !== null && value !== '',
   );
 }
 

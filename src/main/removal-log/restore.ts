@@ -84,7 +84,8 @@ export async function readFound(
   const call =
     found.call &&
     (await readSighting(source, found.call)).entry.blocks.findLast(
-      (block): block is ToolCallBlock => isToolCallBlock(block) && block.id === callId,
+      (block): block is ToolCallBlock =>
+        isToolCallBlock(block) && block.id === callId && block.name === found.call?.toolName,
     );
   return {
     response,
