@@ -30,9 +30,10 @@ export function itemOf(rule: ReclaimRule): string {
   return ITEMS.get(rule)?.[0] ?? rule;
 }
 
-/** Returns the plural of what a rule removes. */
-export function itemsOf(rule: ReclaimRule): string {
-  return ITEMS.get(rule)?.[1] ?? rule;
+/** Returns the plural of what a rule removes; any other name as it is. */
+export function itemsOf(rule: string): string {
+  const items: ReadonlyMap<string, readonly [one: string, several: string]> = ITEMS;
+  return items.get(rule)?.[1] ?? rule;
 }
 
 /**

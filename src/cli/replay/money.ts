@@ -4,6 +4,7 @@
 import { MODEL_PRICES_DATE, modelPrice } from '../../index.js';
 import type { CostReport, IContent, ModelPrice, RequestTokens } from '../../index.js';
 import { largestFirst, sumOf, sumsOf } from '../measure/aggregate.js';
+import { itemsOf } from '../measure/attribution.js';
 import {
   formatDollars,
   formatNumberOf,
@@ -119,26 +120,29 @@ export function sumInput(sums: readonly InputSums[]): InputSums {
   };
 }
 
-/** In dollars. Smaller amounts are floating-point rounding errors. */
-const NOTHING_SAVED = 1e-9;
+/** In dollars. Smaller amounts would be shown as zero; most are floating-point rounding errors. */
+const NOTHING_SAVED = 5e-7;
 
-/** Returns dollars saved by rule, largest first; negative for rules that cost more than they saved. Omits rules at zero. */
-export function savedByRule({ savedBy }: InputSums): readonly (readonly [string, number])[] {
+/** Returns dollars saved by what rules remove, largest first; negative for what cost more than it saved. Omits what saved nothing. */
+export function savedByItem({ savedBy }: InputSums): readonly (readonly [string, number])[] {
   const saved = Object.entries(savedBy).filter(([, dollars]) => Math.abs(dollars) > NOTHING_SAVED);
-  return largestFirst(saved, ([, dollars]) => dollars);
+  return largestFirst(saved, ([, dollars]) => dollars).map(([rule, dollars]) => [
+    itemsOf(rule),
+    dollars,
+  ]);
 }
 
-/** Returns sentences about the cost of the input, the savings by rule and the prices; none if there were no requests. */
+/** Returns sentences about the cost of the input, the savings and the prices; none if there were no requests. */
 export function moneySentences(input: InputSums, prices: readonly UsedPrice[]): readonly string[] {
   const { requests, with: left, without } = input;
   if (requests === 0) return [];
-  const rules = savedByRule(input).map(([rule, dollars]) => `${rule} ${formatDollars(dollars)}`);
+  const savings = savedByItem(input).map(([item, dollars]) => `${item} ${formatDollars(dollars)}`);
   return [
     `The input of ${formatNumberOf(requests, 'model call')} costs ${formatDollars(left.dollars)} instead of ` +
       `${formatDollars(without.dollars)}: ${formatSaving(without.dollars, left.dollars)}. ` +
       `Read from the cache: ${formatShare(left.cacheReadTokens, left.sentTokens)} with ctxfold, ` +
       `${formatShare(without.cacheReadTokens, without.sentTokens)} without.`,
-    ...(rules.length === 0 ? [] : [`Saved by ${rules.join(', ')}.`]),
+    ...(savings.length === 0 ? [] : [`Saved by ${savings.join(', ')}.`]),
     pricesSentence(prices),
   ];
 }

@@ -3,7 +3,7 @@
 
 import { maxOf } from '../measure/aggregate.js';
 import type { TokenPair } from './money.js';
-import { formatCompact } from '../terminal/text-layout.js';
+import { formatCompact, formatCount } from '../terminal/text-layout.js';
 import type { Layout, Paint } from '../terminal/terminal-layout.js';
 
 const ROWS = 10;
@@ -41,7 +41,7 @@ export function renderChart(
 /** Labels the first and the last call, and the axis if there is room. */
 function caption(calls: number, width: number): string {
   if (calls === 1) return '1';
-  const last = String(calls);
+  const last = formatCount(calls);
   const between = width - 1 - last.length;
   const name = between >= 14 ? 'model call' : '';
   const left = Math.floor((between - name.length) / 2);

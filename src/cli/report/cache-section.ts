@@ -13,7 +13,7 @@ import { areaOf, callChart, lineOf } from './call-chart.js';
 import { figureRow, headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 import { maxOf } from '../measure/aggregate.js';
-import { savedByRule } from '../replay/money.js';
+import { savedByItem } from '../replay/money.js';
 import type { InputSum, InputSums, RecordedRequest } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 
@@ -79,8 +79,8 @@ function sums(input: InputSums): Markup {
     row('paid in full', paid(without), paid(left), formatCount),
     row('read from the cache', without.cacheReadTokens, left.cacheReadTokens, formatCount),
     row('cost', without.dollars, left.dollars, formatDollars),
-    ...savedByRule(input).map(([rule, dollars]) =>
-      figureRow(html`saved by <code>${rule}</code>`, ['', '', formatDollars(dollars)]),
+    ...savedByItem(input).map(([item, dollars]) =>
+      figureRow(`saved by ${item}`, ['', '', formatDollars(dollars)]),
     ),
     figureRow('cache hits', [hits(without), hits(left), '']),
     figureRow('rewrites', ['0', formatCount(rewrites), '']),

@@ -1,17 +1,20 @@
 // Formats numbers and names as text of a known width. Knows nothing about reports, and runs in browsers too.
 
 const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const TENTHS = new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** `12,345` */
+/** `12,345`, `−12` */
 export function formatCount(count: number): string {
-  return WHOLE.format(count);
+  return WHOLE.format(count).replace('-', '\u2212');
 }
 
 /** `−12`, `+3`, `0` */
 export function formatChange(tokens: number): string {
-  const sign = tokens < 0 ? '\u2212' : '+';
-  return tokens === 0 ? '0' : sign + formatCount(Math.abs(tokens));
+  return (tokens > 0 ? '+' : '') + formatCount(tokens);
 }
 
 /** `12.3K` */
@@ -22,8 +25,8 @@ export function formatCompact(count: number): string {
 /** `12.3 %`, `−3.2 %`, or a dash when `whole` is 0. */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0) return '–';
-  const shown = (Math.abs(part / whole) * 100).toFixed(1);
-  return `${part / whole < 0 && Number(shown) > 0 ? '\u2212' : ''}${shown} %`;
+  const shown = TENTHS.format(Math.abs(part / whole) * 100);
+  return `${part / whole < 0 && shown !== '0.0' ? '\u2212' : ''}${shown} %`;
 }
 
 /** `$12.30`, `$0.0042`, `−$1.00`: at least two significant digits. */

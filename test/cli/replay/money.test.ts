@@ -40,10 +40,15 @@ describe('moneySentences', () => {
     const said = moneySentences(sumInput([request(0), request(1)]), [known]);
     expect(said).toEqual([
       'The input of 2 model calls costs $10.00 instead of $12.00: 17 % less. Read from the cache: 0.0 % with ctxfold, 50.0 % without.',
-      'Saved by working-set $3.00, other −$0.50.',
+      'Saved by unused results $3.00, other −$0.50.',
       `Prices per million tokens (${MODEL_PRICES_DATE}): claude-opus-5-5 $4 input, $0.2 cache read, $5 cache write.`,
     ]);
     expect(moneySentences(sumInput([]), [known])).toEqual([]);
+  });
+
+  test('leave out savings that would be shown as zero', () => {
+    const input = { ...request(1), savedBy: { compression: 142_653.48, other: -4e-7 } };
+    expect(moneySentences(input, [known])[1]).toBe('Saved by compression $142,653.48.');
   });
 });
 

@@ -29,7 +29,7 @@ describe('renderChart', () => {
       const lines = chart(calls);
       expect(lines).toHaveLength(12);
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
-      expect(lines.at(-1)).toMatch(new RegExp(`^ +1 .*${length}$`));
+      expect(lines.at(-1)).toMatch(new RegExp(`^ +1 .*${length.toLocaleString('en-US')}$`));
       expect(lines.at(-1)?.length).toBe(lines.at(-2)?.length);
     },
   );

@@ -3,6 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   columnsOf,
+  formatChange,
+  formatCount,
   formatDollars,
   formatSaving,
   formatShare,
@@ -56,6 +58,13 @@ describe('renderTable', () => {
   });
 });
 
+describe('formatCount and formatChange', () => {
+  it('write the same minus', () => {
+    expect([1_234, 0, -12].map(formatCount)).toEqual(['1,234', '0', '\u221212']);
+    expect([1_234, 0, -12].map(formatChange)).toEqual(['+1,234', '0', '\u221212']);
+  });
+});
+
 describe('formatDollars', () => {
   it.each([
     [1234.5, '$1,234.50'],
@@ -73,6 +82,7 @@ describe('formatShare', () => {
     [123, 1_000, '12.3 %'],
     [-32, 1_000, '\u22123.2 %'],
     [-1, 1_000_000, '0.0 %'],
+    [19_556_684, 200_000, '9,778.3 %'],
     [1, 0, '–'],
   ])('%d of %d is %s', (part, whole, text) => {
     expect(formatShare(part, whole)).toBe(text);
