@@ -30,7 +30,7 @@ const CONVERSATION_COLUMNS = [
   'Messages',
   'Tokens without',
   'Tokens with',
-  'Cache',
+  'Cache read',
 ];
 const CALL_COLUMNS = [
   'At',

@@ -1,7 +1,12 @@
 // The script of the live page: shows the gateway's server-sent events and switches its modes. Inserts only text, never markup.
 
 import type { ConversationRecord, GatewayStatus } from '../../../gateway/server/ledger.js';
-import { formatCount, formatShare } from '../../terminal/text-layout.js';
+import {
+  formatCount,
+  formatDollars,
+  formatSaving,
+  formatShare,
+} from '../../terminal/text-layout.js';
 import { cells, clock, dollars, fill, kilobytes, saving, setCells } from './shown.js';
 
 const OBSERVED = 'requests are forwarded unchanged; the figures show what could be saved';
@@ -11,6 +16,7 @@ const HELD =
 /** A conversation with its row, which stays the same element in the same place: calls must not move it away from under the pointer. */
 interface Shown {
   readonly row: HTMLTableRowElement;
+  readonly name: HTMLButtonElement;
   readonly modes: HTMLSelectElement;
   readonly record: ConversationRecord;
 }
@@ -46,7 +52,7 @@ function schedule(): void {
 function show(): void {
   const all = Array.from(conversations.values(), ({ record }) => record);
   for (const [id, { row }] of conversations)
-    row.setAttribute('aria-selected', String(id === selected));
+    row.querySelector('button')?.setAttribute('aria-pressed', String(id === selected));
   byId('none').hidden = all.length > 0;
   showTotals(all);
   showStatus(all.filter(({ isHeld }) => isHeld).length);
@@ -58,11 +64,12 @@ function showConversation(record: ConversationRecord): void {
   const { line, calls, usage, mode, isHeld } = record;
   const shown = { ...(conversations.get(line.id) ?? newRow(line.id)), record };
   conversations.set(line.id, shown);
-  const { row, modes } = shown;
+  const { row, name, modes } = shown;
+  name.textContent = line.name ?? line.id;
   const { sentTokens, uncompacted } = line.costs;
   const prompt = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   setCells(row, [
-    line.name ?? line.id,
+    name,
     saving(uncompacted.sentTokens, sentTokens),
     dollars(line.costs.dollars),
     modes,
@@ -71,24 +78,23 @@ function showConversation(record: ConversationRecord): void {
     `${formatCount(line.givenMessages)} → ${formatCount(line.sentMessages)}`,
     formatCount(uncompacted.sentTokens),
     formatCount(sentTokens),
-    prompt === 0 ? '' : `${formatShare(usage.cacheReadTokens, prompt)} read`,
+    prompt === 0 ? '' : formatShare(usage.cacheReadTokens, prompt),
   ]);
   modes.value = mode;
   modes.disabled = isHeld;
   modes.title = isHeld ? HELD : '';
 }
 
-function newRow(id: string): Pick<Shown, 'row' | 'modes'> {
+function newRow(id: string): Omit<Shown, 'record'> {
   const row = document.createElement('tr');
-  row.tabIndex = 0;
-  const select = (): void => {
+  const name = document.createElement('button');
+  name.type = 'button';
+  // A click on the button arrives here too.
+  row.addEventListener('click', () => {
     selected = id;
     byId('original').hidden = true;
-    schedule();
-  };
-  row.addEventListener('click', select);
-  row.addEventListener('keydown', ({ key, target }) => {
-    if (key === 'Enter' && target === row) select();
+    show();
+    byId('detail-name').scrollIntoView({ block: 'nearest' });
   });
   bodyOf('conversations').prepend(row);
   const modes = document.createElement('select');
@@ -100,7 +106,7 @@ function newRow(id: string): Pick<Shown, 'row' | 'modes'> {
   modes.addEventListener('change', () => {
     void switchMode(modes.value, id);
   });
-  return { row, modes };
+  return { row, name, modes };
 }
 
 async function switchMode(mode: string, conversation?: string): Promise<void> {
@@ -117,18 +123,22 @@ function showTotals(all: readonly ConversationRecord[]): void {
   const without = sum(({ line }) => line.costs.uncompacted.sentTokens);
   const sent = sum(({ line }) => line.costs.sentTokens);
   const [bytes, compacted] = [sum((of) => of.bytes), sum((of) => of.compactedBytes)];
-  const isPriced = all.some(({ line }) => line.costs.dollars !== undefined);
+  const priced = all.filter(({ line }) => line.costs.dollars !== undefined).length;
   const money = {
     with: sum(({ line }) => line.costs.dollars?.with ?? 0),
     without: sum(({ line }) => line.costs.dollars?.without ?? 0),
   };
+  const compared = (before: number, now: number, format: (amount: number) => string): string =>
+    `${format(now)} instead of ${format(before)}: ${formatSaving(before, now)}`;
   fill(byId('totals'), [
-    ['conversations', formatCount(all.length)],
+    [
+      priced === all.length ? 'cost of messages' : 'cost of messages, where the price is known',
+      priced === 0 ? '' : compared(money.without, money.with, formatDollars),
+    ],
+    ['tokens of messages', compared(without, sent, formatCount)],
+    ['requests', compared(bytes, compacted, kilobytes)],
     ['calls', formatCount(sum(({ calls }) => calls))],
-    ['tokens of messages without ctxfold', formatCount(without)],
-    ['tokens of messages with ctxfold', `${formatCount(sent)} (${saving(without, sent)} less)`],
-    ['cost of messages', isPriced ? dollars(money) : ''],
-    ['requests as compacted', `${kilobytes(compacted)} (${saving(bytes, compacted)} less)`],
+    ['conversations', formatCount(all.length)],
   ]);
 }
 
