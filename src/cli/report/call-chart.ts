@@ -10,6 +10,9 @@ const HEIGHT = 1_000;
 /** Space for labels. */
 const MAX_TICKS = { calls: 8, tokens: 5 };
 
+/** More signs beside each other would be a bar. */
+const MAX_MARKS = 60;
+
 /** The parts of a chart. */
 interface CallChart {
   /** Names of the calls. */
@@ -49,12 +52,24 @@ export function callChart({ names, top, label, paths, marks }: CallChart): Marku
     )}
     ${callLabels(names, '100%', 16)}
     ${marks.map(({ sign, calls }) => {
-      const places = calls.map((at) => percent(at + 0.5, names.length));
+      const places = apart(calls, names.length / MAX_MARKS).map((at) =>
+        percent(at + 0.5, names.length),
+      );
       return html`<text x="${places.join(' ')}" y="-6" text-anchor="middle"
-        >${sign.repeat(calls.length)}</text
+        >${sign.repeat(places.length)}</text
       >`;
     })}
   </svg>`;
+}
+
+/** Leaves out calls that are nearer than `distance` to the one before them. */
+function apart(calls: readonly number[], distance: number): readonly number[] {
+  let next = 0;
+  return calls.filter((at) => {
+    if (at < next) return false;
+    next = at + distance;
+    return true;
+  });
 }
 
 /** Returns the names of some calls as texts that are positioned along the width. */

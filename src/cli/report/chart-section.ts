@@ -47,7 +47,7 @@ function areas(chart: ChartData): Markup {
   return callChart({
     names: turns,
     top,
-    label: `Tokens by category over ${turns.length} turns; at most ${formatCount(maxOf(without))} without ctxfold. The table below has the numbers.`,
+    label: `Tokens of each call by category; at most ${formatCount(maxOf(without))} without ctxfold. The table below has the numbers.`,
     paths: [
       ...stacked.reverse(),
       line('without', without),

@@ -101,7 +101,10 @@ function daySection(sessions: readonly FolderSession[]): Markup {
     html`<th scope="col" class="bars">
       <i class="swatch full"></i>sent <i class="swatch spared"></i>saved
     </th>`,
-    ...headCells(['sessions', 'calls', 'without', 'with ctxfold', 'cost', 'saved'], 'number'),
+    ...headCells(
+      ['sessions', 'calls', 'tokens without', 'with ctxfold', 'saved', 'cost'],
+      'number',
+    ),
   ];
   const rows = days.map(({ day, sessions: count, input }) => {
     const [before, now] = [input.without.sentTokens, input.with.sentTokens];
@@ -116,8 +119,8 @@ function daySection(sessions: readonly FolderSession[]): Markup {
       formatCount(input.requests),
       formatCompact(before),
       formatCompact(now),
-      costsOf(input),
       formatShare(before - now, before),
+      costsOf(input),
     ];
     return figureRow(day === '' ? 'not recorded' : day, figures, bars);
   });
@@ -159,7 +162,7 @@ function sessionRow(session: FolderSession): Markup {
       <span class="what"
         ><b>${named(shortenStart(title, MAX_TITLE))}</b>
         <span class="faint"
-          >${[day, model ?? format].filter((part) => part !== '').join(' · ')}</span
+          >${day === '' ? NOTHING : html`<time>${day}</time> · `}${model ?? format}</span
         ></span
       >
       <span class="number">${formatNumberOf(input.requests, 'call')}</span>

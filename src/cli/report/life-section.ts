@@ -56,13 +56,16 @@ function bar({ label, chart }: ReportPage, life: ResultLife): Markup {
   const whole = shortened ?? removed ?? turns;
   const used = Math.min(lastUse + 1, whole);
   const gone = removed ?? turns;
-  const nameOf = (turn: number): string => chart.turns[turn] ?? 'end';
+  const when = (word: string, turn: number): string => {
+    const name = chart.turns[turn] ?? 'end';
+    return name === 'end' ? 'after the last call' : `${word} call ${name}`;
+  };
   const subject = life.subject === null ? '' : label.ofCall(life.subject);
   const words = [
-    `first sent with call ${nameOf(birth)}`,
-    ...(lastUse > birth ? [`last used by call ${nameOf(lastUse)}`] : []),
-    ...(shortened === null ? [] : [`shortened before call ${nameOf(shortened)}`]),
-    ...(removed === null ? [] : [`no longer sent with call ${nameOf(removed)}`]),
+    `first sent ${when('with', birth)}`,
+    ...(lastUse > birth ? [`last used ${when('by', lastUse)}`] : []),
+    ...(shortened === null ? [] : [`shortened ${when('before', shortened)}`]),
+    ...(removed === null ? [] : [`no longer sent ${when('with', removed)}`]),
   ].join(', ');
   const part = (kind: string, from: number, to: number, height: number): Markup =>
     to <= from

@@ -35,7 +35,6 @@ export function createReportCommand(): Command {
     )
     .argument('<path>', SESSION_HELP)
     .option('-o, --output <file>', 'file for the page; - for standard output', DEFAULT_OUTPUT)
-    .option('--redact', 'hide content and paths', true)
     .option('--no-redact', 'show paths, and the start of removed content')
     .option('--title <text>', 'title of the page (default: a tag for the file)');
   return addPlayOptions(command)

@@ -230,7 +230,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     );
     expect(table).toBeLessThanOrEqual(room);
     expect(await page.locator('#days tbody td:last-child').first().isVisible()).toBe(true);
-    expect(await page.locator('#days tbody td:nth-child(7)').first().innerText()).toContain('$');
+    expect(await page.locator('#days tbody td:nth-child(8)').first().innerText()).toContain('$');
   });
 
   test('does not overlap a long name with figures, or the button with code, on a phone', async () => {

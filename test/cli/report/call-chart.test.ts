@@ -37,4 +37,13 @@ describe('callChart', () => {
     expect(text.match(/[\d.]+K/g)).toEqual(['10K', '20K', '30K', '40K']);
     expect(text).toMatch(/<text x="12\.5% 87\.5%"[^>]*>▼▼</);
   });
+
+  test('leaves out marks that would touch the one before them', () => {
+    const calls = Array.from({ length: 3_000 }, (_, at) => at);
+    const { text } = callChart({
+      ...{ names: names(3_000), top: 1, label: 'chart', paths: [] },
+      marks: [{ sign: '▼', calls }],
+    });
+    expect(text).toContain(`>${'▼'.repeat(60)}<`);
+  });
 });
