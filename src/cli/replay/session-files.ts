@@ -46,6 +46,7 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
     signal?.throwIfAborted();
     const listed = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
     if (listed === undefined) files.push(folder);
+    if (listed === undefined && folder === path) return { isFolder: false, files };
     for (const found of listed ?? []) {
       const place = join(folder, found.name);
       if (found.isDirectory()) {

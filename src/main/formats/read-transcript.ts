@@ -268,7 +268,9 @@ async function wholeText(pieces: AsyncIterable<string>, isNamed: boolean): Promi
     }
     parts.push(piece);
   }
-  if (!isNamed && first === undefined) throw unknownFormat('An empty file');
+  if (!isNamed && first === undefined) {
+    throw new CtxfoldError('The transcript is empty.', 'UNKNOWN_FORMAT');
+  }
   return parts.join('');
 }
 

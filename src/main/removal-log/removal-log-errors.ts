@@ -6,8 +6,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full: free some space there.',
   EDQUOT: 'The disk quota is used up: free some space there.',
   EFBIG: 'The file has reached the size limit: raise the limit or start another file.',
-  EACCES: 'Permission was refused: choose a path that this user may write.',
-  EPERM: 'The operation is not permitted: choose a path that this user may write.',
+  EACCES: 'Permission was refused: choose a path that this user may use.',
+  EPERM: 'The operation is not permitted: choose a path that this user may use.',
   EROFS: 'The file system is read-only: choose another path.',
   // Node also reports `ENOENT` for a folder that it cannot create on a read-only file system.
   ENOENT: 'It does not exist: check the path, and that its file system is not read-only.',

@@ -1,6 +1,6 @@
 // The files that a command reads.
 
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
@@ -44,6 +44,18 @@ describe('findSessionFiles', () => {
     expect(await findSessionFiles('/nowhere')).toEqual({ isFolder: false, files: ['/nowhere'] });
     expect(await findSessionFiles('-')).toEqual({ isFolder: false, files: ['-'] });
   });
+
+  test.skipIf(process.getuid?.() === 0)(
+    'treats a folder that cannot be listed as one file, so that the error names it',
+    async () => {
+      const folder = path.join(scratch, 'closed');
+      mkdirSync(folder);
+      chmodSync(folder, 0);
+      expect(await findSessionFiles(folder)).toEqual({ isFolder: false, files: [folder] });
+      await expect(readSession(folder, {})).rejects.toThrow(`${folder} cannot be read: EACCES`);
+      chmodSync(folder, 0o700);
+    },
+  );
 });
 
 describe('unlessUnreadable', () => {

@@ -104,7 +104,6 @@ describe('readTranscript', () => {
 
   it.each([
     ['text', 'Just some notes.'],
-    ['an empty file', ''],
     ['an unknown kind of document', '{"a":1}'],
     ['unknown records', '{"a":1}\n{"b":2}\n'],
     ['a number', '[1]'],
@@ -112,6 +111,13 @@ describe('readTranscript', () => {
     const error = await failure(readChunks([text]));
     expect(error.code).toBe('UNKNOWN_FORMAT');
     for (const format of TRANSCRIPT_FORMATS) expect(error.message).toContain(format);
+  });
+
+  it('says that a file is empty', async () => {
+    expect(await failure(readChunks(['\n \n']))).toMatchObject({
+      code: 'UNKNOWN_FORMAT',
+      message: 'The transcript is empty.',
+    });
   });
 
   it('refuses an unknown format', async () => {
