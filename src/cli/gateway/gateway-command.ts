@@ -44,7 +44,8 @@ Examples:
   ctxfold run claude
   ctxfold run --mode compact gemini -p "fix the tests"
   ctxfold run sh -c 'codex -c openai_base_url="$OPENAI_BASE_URL"'
-  ctxfold run --upstream vertex=https://us-east5-aiplatform.googleapis.com/v1 claude
+  ctxfold run \\
+    --upstream vertex=https://us-east5-aiplatform.googleapis.com/v1 claude
 
 Options of ctxfold stand before the command. The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT. Where one is already set, the gateway forwards to its URL. Codex reads none of them. With an upstream of that name it also gets ANTHROPIC_VERTEX_BASE_URL (vertex), ANTHROPIC_BEDROCK_BASE_URL (bedrock), ANTHROPIC_FOUNDRY_BASE_URL (foundry), AZURE_OPENAI_ENDPOINT (azure) and OLLAMA_HOST (ollama). ctxfold exits with the exit code of the command.`;
 

@@ -10,13 +10,15 @@ const EXAMPLES_HELP = `
 Examples:
   ctxfold mcp --removal-log ~/.my-agent/session.removals.jsonl
   ctxfold mcp --removal-log ~/.ctxfold --session 2f0c7d1e-5c1b-4a5e-9a53-0d1b8f5a1c22
-  ctxfold mcp --removal-log first.removals.jsonl --removal-log second.removals.jsonl --all-sessions
+  ctxfold mcp --all-sessions \\
+    --removal-log first.removals.jsonl --removal-log second.removals.jsonl
 
-As an entry of a client's configuration:
+Needs the package @modelcontextprotocol/server. As an entry of a client's configuration:
   { "mcpServers": { "ctxfold": { "command": "npx",
-      "args": ["ctxfold", "mcp", "--removal-log", "/path/to/session.removals.jsonl"] } } }
+      "args": ["-y", "-p", "ctxfold", "-p", "@modelcontextprotocol/server",
+        "ctxfold", "mcp", "--removal-log", "/path/to/session.removals.jsonl"] } } }
 
-If the removal logs hold several sessions, choose the one to serve: each line of a removal log has the \`sessionId\` of its session.
+Each line of a removal log has the \`sessionId\` of its session.
 
 ${SERVICE_EXIT_CODES_HELP}`;
 
@@ -25,7 +27,7 @@ const SEVERAL_SESSIONS =
   'or serve all with --all-sessions.';
 
 const SERVER_MISSING =
-  'the server needs a package that is not installed; run `npm install @modelcontextprotocol/server`.';
+  'The server needs a package that is not installed beside ctxfold: run `npm install @modelcontextprotocol/server`.';
 
 /** Whether the MCP server package is missing. It is an optional peer dependency that only this command needs. */
 function isServerMissing(error: unknown): boolean {
@@ -74,7 +76,7 @@ export function createMcpCommand(): Command {
       if ((await chooseRecall({ paths, scope })) === 'several')
         throw new UsageError(SEVERAL_SESSIONS);
       const server = await import('./run-mcp.js').catch((error: unknown) => {
-        throw isServerMissing(error) ? new UsageError(SERVER_MISSING) : error;
+        throw isServerMissing(error) ? new Error(SERVER_MISSING, { cause: error }) : error;
       });
       server.runMcp({ paths, scope });
     });

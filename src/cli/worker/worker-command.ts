@@ -7,10 +7,12 @@ import { UsageError, wholeNumber } from '../terminal/options.js';
 const EXAMPLES_HELP = `
 Examples:
   ctxfold worker --redis redis://127.0.0.1:6379 --summarizer ./summarizer.js
-  ctxfold worker --redis redis://10.0.0.7 --summarizer ./summarizer.js --concurrency 16 --store postgres://10.0.0.8/agents
+  ctxfold worker --redis redis://10.0.0.7 --summarizer ./summarizer.js \\
+    --concurrency 16 --store postgres://10.0.0.8/agents
 
 The default export of the module is the \`summarizer\` for \`createCompactor\`, or a function that returns it:
-  export default fromLanguageModel(createOpenAI()('my-model'), { contextLimit: 400_000 });
+  export default fromLanguageModel(
+    createOpenAI()('my-model'), { contextLimit: 400_000 });
 
 ${SERVICE_EXIT_CODES_HELP}`;
 

@@ -101,7 +101,7 @@ async function installed<Module>(name: string, load: () => Promise<Module>): Pro
     return await load();
   } catch (cause) {
     throw new CtxfoldError(
-      `The store needs a package that is not installed: run \`npm install ${name}\`.`,
+      `The store needs a package that is not installed beside ctxfold: run \`npm install ${name}\`.`,
       'STORE_FAILED',
       { cause },
     );
