@@ -8,7 +8,7 @@ import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';
 import type { CompactCall } from '../../adapters/request/adapter-options.js';
 import type { Compactor } from '../../main/compactor.js';
-import { asError } from '../../shared/errors.js';
+import { asError, isError, textOf } from '../../shared/errors.js';
 import type { ApiName } from './apis.js';
 
 /** An adapter's function; only the adapter knows the format of the messages. */
@@ -30,9 +30,9 @@ export function compactsOf(
   };
 }
 
-/** Name and code of an error, without its message, which may quote content. */
+/** Name and code of an error and the code of its cause, such as `EACCES`, without messages, which may quote content. */
 export function reasonOf(thrown: unknown): string {
   const error = asError(thrown);
-  const { code } = error as { readonly code?: unknown };
-  return typeof code === 'string' ? `${error.name} ${code}` : error.name;
+  const codes = [error, error.cause].map((each) => (isError(each) ? textOf(each, 'code') : ''));
+  return [error.name, ...codes].filter(Boolean).join(' ');
 }

@@ -248,7 +248,7 @@ describe('an engine', () => {
     }
     await one.close();
     expect(failures).toEqual([
-      'the state of a session is not kept; it goes on without (CtxfoldError STORE_FAILED)',
+      'the state of a session is not kept; it goes on without (CtxfoldError STORE_FAILED ENOTDIR)',
     ]);
   });
 
