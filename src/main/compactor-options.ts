@@ -159,7 +159,8 @@ const OPTIONS_SCHEMA = z.strictObject({
   ),
   logger: z._default(
     z.custom<Logger>(isLogger, 'expected an object with the functions debug, warn and error'),
-    SILENT_LOGGER,
+    // A function, because zod copies other defaults, and this logger is known by its identity.
+    () => SILENT_LOGGER,
   ),
 });
 

@@ -149,7 +149,7 @@ const SCHEMA = z.strictObject({
   page: z.optional(z.custom<() => Promise<GatewayPage>>(isFunction, 'expected a function')),
   logger: z._default(
     z.custom<Logger>(isLogger, 'expected an object with the functions debug, warn and error'),
-    SILENT_LOGGER,
+    () => SILENT_LOGGER,
   ),
 });
 

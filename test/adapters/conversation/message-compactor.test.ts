@@ -3,13 +3,15 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChatCompletionMessageParam as ChatMessage } from 'openai/resources/chat/completions';
-import { afterEach, assert, describe, expect, it, vi } from 'vitest';
+import { afterEach, assert, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { prepareStep } from '../../../src/ai-sdk.js';
 import { callModelInputFilter, chatCompactor, inputCompactor } from '../../../src/openai.js';
 import { createCompactor } from '../../../src/index.js';
 import type { Compactor, Session } from '../../../src/index.js';
 import type { MessageCompactor } from '../../../src/adapters/conversation/message-compactor.js';
+import { warnOfNothingToCompact } from '../../../src/adapters/conversation/warn-of-failure.js';
+import { loggerOf } from '../../../src/adapters/request/adapter-options.js';
 import type { SummarizerResponse } from '../../../src/main/summarizer/summarizer.js';
 import { memoryStore } from '../../../src/state.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
@@ -210,6 +212,16 @@ describe('onError', () => {
       'compaction failed; the messages are sent as they are',
       expect.stringContaining('previous_response_id'),
     ]);
+  });
+
+  it('emits a process warning where neither the compactor nor the adapter has a logger', () => {
+    const emit = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+    onTestFinished(() => emit.mockRestore());
+    warnOfNothingToCompact(loggerOf(makeCompactor()), 'only this test warns of this');
+    expect(emit).toHaveBeenCalledExactlyOnceWith('only this test warns of this', {
+      type: 'CtxfoldWarning',
+      code: 'CTXFOLD_NOTHING_TO_COMPACT',
+    });
   });
 
   it('warns once of a removal log that cannot be written, and again once it could be', async () => {
