@@ -65,7 +65,7 @@ export function readOptions<Options extends object>(
 export type OptionsElsewhere = Readonly<Record<string, readonly string[]>>;
 
 /** Returns a suggestion for an unknown option: a similar known name, or an option that must be given elsewhere. */
-export function suggestedOption(
+function suggestedOption(
   key: string,
   known: readonly string[],
   elsewhere: OptionsElsewhere = {},
@@ -81,16 +81,10 @@ export function suggestedOption(
   return undefined;
 }
 
-/** A sentence that lists the known options, for an unknown one that resembles none of them. */
-export function listOfOptions(known: readonly string[]): string {
-  return `Known are ${known.join(', ')}.`;
-}
-
 /**
  * Checks that all options are known. One that is `undefined` counts as not given.
  *
- * @throws RangeError that lists the unknown ones, each with what it was probably meant for; and the known ones, if it is not clear what
- *   one was meant for.
+ * @throws RangeError that lists the unknown ones.
  */
 export function assertKnownOptions(
   name: string,
@@ -102,13 +96,22 @@ export function assertKnownOptions(
     (key) => options[key] !== undefined && !known.includes(key),
   );
   if (unknown.length === 0) return;
+  throw new RangeError(`Invalid ${name}: ${unknownOptions(unknown, known, elsewhere)}`);
+}
+
+/** Returns a sentence about unknown options: what each was probably meant for, and the known ones if that is not clear. */
+export function unknownOptions(
+  unknown: readonly string[],
+  known: readonly string[],
+  elsewhere?: OptionsElsewhere,
+): string {
   const suggestions = unknown.map((key) => suggestedOption(key, known, elsewhere));
-  const lines = unknown.map((key, at) => {
+  const names = unknown.map((key, at) => {
     const suggestion = suggestions[at];
     return `${shownText(key)}${suggestion === undefined ? '' : ` (${suggestion})`}`;
   });
-  const all = suggestions.includes(undefined) ? ` ${listOfOptions(known)}` : '';
-  throw new RangeError(`Invalid ${name}: there is no option ${lines.join(', ')}.${all}`);
+  const all = suggestions.includes(undefined) ? ` Known are ${known.join(', ')}.` : '';
+  return `there is no option ${names.join(', ')}.${all}`;
 }
 
 /** @throws TypeError if the value is not a function. */

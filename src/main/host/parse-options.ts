@@ -2,9 +2,8 @@
 
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { listOfOptions, readOptions, suggestedOption } from '../../shared/misuse.js';
+import { kindOf, readOptions, unknownOptions } from '../../shared/misuse.js';
 import type { OptionsElsewhere } from '../../shared/misuse.js';
-import { shownText } from '../../shared/shown-text.js';
 
 /** Passed with each call, because zod's own locale setting is global to the process and belongs to the host. */
 export const ENGLISH: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError };
@@ -26,30 +25,32 @@ export function parseOptions<Schema extends z.ZodMiniType>(
   try {
     const parsed = schema.safeParse(given, ENGLISH);
     if (parsed.success) return parsed.data;
-    const suggestions = suggestionsFor(schema, parsed.error, elsewhere);
-    message = [z.prettifyError(parsed.error), ...suggestions].join('\n');
+    const issues = parsed.error.issues.map((issue) => ({
+      ...issue,
+      message: messageOf(issue, given, namesAt(schema, issue.path), elsewhere),
+    }));
+    message = z.prettifyError({ issues });
   } catch (cause) {
     throw new TypeError(`Expected ${name} that can be read; one of them threw.`, { cause });
   }
   throw new RangeError(`Invalid ${name}.\n${message}`);
 }
 
-/** Returns a line for each unknown option name: what it was probably meant for, else the known ones. */
-function suggestionsFor(
-  schema: z.ZodMiniType,
-  { issues }: z.core.$ZodError,
-  elsewhere?: OptionsElsewhere,
-): readonly string[] {
-  return issues.flatMap((issue) => {
-    if (issue.code !== 'unrecognized_keys') return [];
-    const known = namesAt(schema, issue.path);
-    return issue.keys.map((key) => {
-      const suggestion = suggestedOption(key, known, issue.path.length === 0 ? elsewhere : {});
-      return suggestion === undefined
-        ? listOfOptions(known)
-        : `By ${shownText(key)}, ${suggestion}`;
-    });
-  });
+/** Returns what is wrong, and what was given instead; not of texts that are too short or too long, which may be secrets. */
+function messageOf(
+  issue: z.core.$ZodIssue,
+  given: object,
+  known: readonly string[],
+  elsewhere: OptionsElsewhere | undefined,
+): string {
+  const { message, path } = issue;
+  if (issue.code === 'unrecognized_keys')
+    return unknownOptions(issue.keys, known, path.length === 0 ? elsewhere : {});
+  // Sentences are messages of our own, which say what was given.
+  if (message.endsWith('.') || ('origin' in issue && issue.origin === 'string')) return message;
+  let value: unknown = given;
+  for (const key of path) value = (value as Readonly<Record<PropertyKey, unknown>>)[key];
+  return `${message.replace(/, received \w+$/, '')}, got ${kindOf(value)}`;
 }
 
 /** Returns the property names that the schema allows at a path. */

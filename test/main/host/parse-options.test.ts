@@ -28,19 +28,21 @@ describe('an unknown option', () => {
     ['maxConversations', of('maxConversations', 'an adapter')],
     ['modelName', of('modelName', 'each call of a message compactor')],
   ])('of a compactor is reported with its place: %s', (name, suggestion) => {
-    expect(() => createCompactor({ [name]: 1 })).toThrow(`By "${name}", ${suggestion}`);
+    expect(() => createCompactor({ [name]: 1 })).toThrow(
+      `there is no option "${name}" (${suggestion}).`,
+    );
   });
 
   it('of a compactor is reported with the known ones if it resembles none', () => {
     expect(() => createCompactor({ colour: 'a' } as object)).toThrow(
-      /"colour"\nKnown are .*contextLimit, /,
+      /no option "colour"\. Known are .*contextLimit, /,
     );
   });
 
   it('of a price in a list is reported with its name', () => {
     const price = { input: 1, cacheRead: 0.1, cacheWrite: 1, lifetimes: [{ ttlms: 1 }] };
     expect(() => createCompactor({ prices: { mine: price as never } })).toThrow(
-      `By "ttlms", did you mean 'ttlMs'?`,
+      `there is no option "ttlms" (did you mean 'ttlMs'?).\n  → at prices.mine.lifetimes[0]`,
     );
   });
 
@@ -80,6 +82,16 @@ describe('an unknown option', () => {
 });
 
 describe('messages of zod', () => {
+  it.each([
+    [{ contextLimit: 0 }, 'expected number to be >0, got the number 0\n  → at contextLimit'],
+    [{ threads: 1.5 }, 'expected int, got the number 1.5\n  → at threads'],
+    [{ offload: 'auot' }, '"inline", got the string "auot"'],
+    [{ logger: 'x' }, 'with the functions debug, warn and error, got the string "x"'],
+    [{ prices: { mine: null } }, 'expected object, got null\n  → at prices.mine'],
+  ])('say what was given: %j', (options, message) => {
+    expect(() => createCompactor(options as object)).toThrow(message);
+  });
+
   it('are in English in a host that uses another language', () => {
     config({ localeError: () => 'ungültig' });
 
