@@ -43,7 +43,7 @@ export interface SessionOptions extends EditOptions {
   readonly density?: Partial<DensityOptions> | undefined;
   /**
    * Directory for removal logs: everything that edits remove is written to the session's file there before they land. The file
-   * name is derived from the session id, whatever characters that holds; see `removalLogPath`. With neither option, what is
+   * name is derived from the session id, whatever characters that holds; see `removalLogPathIn`. With neither option, what is
    * pruned is lost. Only one session can have a file open: if another container might hold it, creating the session waits up to
    * six seconds to see that it is gone. While another process has it open, the session edits nothing of its own.
    */

@@ -70,6 +70,25 @@ describe('pages', () => {
     expect(options.filter((option) => !page.includes(`\`${option}\``))).toEqual([]);
   });
 
+  it('quote the figures of docs/fidelity.md', () => {
+    const figures = read('docs/fidelity.md');
+    const figure = (row: string, column: number): string => {
+      const cells = figures.split('\n').find((line) => line.startsWith(`| ${row} `));
+      return `${Math.round(parseFloat(cells?.split('|')[column + 1] ?? ''))} %`;
+    };
+    const [guide, readme] = ['docs/guide.md', 'README.md'].map((page) =>
+      read(page).replaceAll(/\s+/g, ' '),
+    );
+    const [cost, edits] = [2, 3].map((at) => figure('traces: default, batched', at));
+    const [few, fewCost] = [3, 2].map((at) => figure('traces: last 10 results per tool', at));
+    expect(readme).toContain(`24 of them cost ${cost}, with ${edits} of the edited text in view`);
+    expect(guide).toContain(`keep the text of ${edits} of the edits in view`);
+    expect(guide).toContain(`Input costs ${cost} of`);
+    expect(guide).toContain(`keeps ${few} of the edits and costs ${fewCost}.`);
+    const [saved, lossless] = ['default', 'lossless'].map((level) => figure(`\`'${level}'\``, 1));
+    expect(guide).toContain(`this saves ${saved} of the input (${lossless} with`);
+  });
+
   it('say in CONTRIBUTING.md what each script does', () => {
     const page = read('CONTRIBUTING.md');
     const told = Object.keys(scripts).filter((script) => !NOT_FOR_PEOPLE.test(script));
