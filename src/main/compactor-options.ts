@@ -80,7 +80,7 @@ export interface CompactorOptions {
    * limit
    */
   readonly store?: StateStore | string | undefined;
-  /** @default a logger that discards everything */
+  /** Where warnings go, such as `console`. @default none: the first failure of an adapter is a process warning */
   readonly logger?: Logger | undefined;
 }
 
