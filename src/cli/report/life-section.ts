@@ -64,7 +64,9 @@ function bar({ label, chart }: ReportPage, life: ResultLife): Markup {
   const words = [
     `first sent ${when('with', birth)}`,
     ...(lastUse > birth ? [`last used ${when('by', lastUse)}`] : []),
-    ...(shortened === null ? [] : [`shortened ${when('before', shortened)}`]),
+    ...(shortened === null
+      ? []
+      : [shortened === birth ? 'shortened before that' : `shortened ${when('before', shortened)}`]),
     ...(removed === null ? [] : [`no longer sent ${when('with', removed)}`]),
   ].join(', ');
   const part = (kind: string, from: number, to: number, height: number): Markup =>

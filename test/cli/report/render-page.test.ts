@@ -102,6 +102,7 @@ describe('renderPage', () => {
     ];
     const page = await documentOf(entries, { session: { edits: 'every-turn' } });
     expect(page).toContain('<b>Results shortened before they were first sent</b>');
+    expect(page).toContain('<title>first sent with call 2, shortened before that</title>');
     expect(page).not.toContain('characters.');
   });
 
