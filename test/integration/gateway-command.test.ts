@@ -66,6 +66,15 @@ describe('ctxfold gateway', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
+  it('names a port that is in use, and what to do', async () => {
+    const { port } = upstream.address() as AddressInfo;
+    const { code, stderr } = await runCommand(['gateway', '--port', `${port}`]);
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `ctxfold: Port ${port} is in use: choose another with --port, or 0 for any free one.\n`,
+    );
+  });
+
   it('refuses to listen anywhere but on loopback without a token', async () => {
     const { code, stderr } = await runCommand(['gateway', '--host', '0.0.0.0', '--port', '0']);
     expect(code).toBe(2);

@@ -99,10 +99,16 @@ export async function runBehindGateway(
 }
 
 /** Starts a gateway that reaches its upstreams through the proxy of the environment. */
-function start(options: GatewayOptions): Promise<Gateway> {
+async function start(options: GatewayOptions): Promise<Gateway> {
   const { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy } = process.env;
   const proxyEnv = { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy };
-  return startGateway({ ...options, proxyEnv, page: gatewayPage });
+  try {
+    return await startGateway({ ...options, proxyEnv, page: gatewayPage });
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) throw cause;
+    const message = `Port ${options.port} is in use: choose another with --port, or 0 for any free one.`;
+    throw new Error(message, { cause });
+  }
 }
 
 /** Prints a message if `HTTPS_PROXY` is set but this version of Node has no proxy support. */
