@@ -32,6 +32,20 @@ describe('COMMANDS', () => {
     },
   );
 
+  test.each(COMMANDS.map((entry) => [entry.name, entry] as const))(
+    'has examples of %s that no terminal breaks where they would not run',
+    async (name, entry) => {
+      const create = await entry.load();
+      let help = '';
+      create()
+        .configureOutput({ writeOut: (text) => (help += text) })
+        .outputHelp();
+      const lines = /^Examples:\n([^]*?)\n\n/m.exec(help)?.[1]?.split('\n') ?? [];
+      expect(lines.length, name).toBeGreaterThan(0);
+      expect(lines.filter(({ length }) => length > 80)).toEqual([]);
+    },
+  );
+
   test('are loaded by name: until then, not even the public API is loaded', () => {
     const loaded = modulesBehind('src/cli/main.ts');
     expect(loaded).toContain('src/cli/commands.ts');

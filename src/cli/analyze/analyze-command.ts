@@ -23,7 +23,7 @@ Examples:
   ctxfold analyze rollout.jsonl --recency 3 --context-limit 128000
   ctxfold analyze rollout.jsonl --explain 41
   ctxfold analyze rollout.jsonl --recency 3 --suggest
-  ctxfold analyze sessions --json | jq '.sessions[] | [.file, .tokens.without]'
+  ctxfold analyze sessions --json | jq .totals
 
 For a folder, all files below it are tried; files that are not sessions are listed with the reason.
 

@@ -9,7 +9,8 @@ import { collectValues, UsageError } from '../terminal/options.js';
 const EXAMPLES_HELP = `
 Examples:
   ctxfold mcp --removal-log ~/.my-agent/session.removals.jsonl
-  ctxfold mcp --removal-log ~/.ctxfold --session 2f0c7d1e-5c1b-4a5e-9a53-0d1b8f5a1c22
+  ctxfold mcp --removal-log ~/.ctxfold \\
+    --session 2f0c7d1e-5c1b-4a5e-9a53-0d1b8f5a1c22
   ctxfold mcp --all-sessions \\
     --removal-log first.removals.jsonl --removal-log second.removals.jsonl
 
