@@ -48,7 +48,7 @@ try {
     if (event.type === 'preflight') {
       const { pruned, totalTokens } = event.result;
       const stale = pruned?.metadata.readWritePairsPruned ?? 0;
-      console.log(`before the model call: ${totalTokens} tokens, ${stale} stale reads removed`);
+      console.log(`before the model call: ${totalTokens} tokens, stale reads removed: ${stale}`);
     } else if (event.type === 'tool-responses') {
       for (const { toolName } of event.content.blocks) console.log(`tool: ${toolName}`);
     } else if (event.type === 'chunk' && event.chunk.type === 'text') {

@@ -24,7 +24,7 @@ describe('examples', () => {
     });
     expect(stderr).toBe('');
     const windows = stdout.split('\n').filter((line) => line.startsWith('before the model call'));
-    expect(windows.map((line) => /(\d) stale reads removed/.exec(line)?.[1])).toEqual([
+    expect(windows.map((line) => /stale reads removed: (\d)/.exec(line)?.[1])).toEqual([
       '0',
       '0',
       '1',

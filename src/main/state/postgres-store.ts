@@ -2,6 +2,7 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import { asRecord, asText } from '../../shared/json.js';
+import { hasFunctions, kindOf } from '../../shared/misuse.js';
 import { completeStoreOptions } from './state-store.js';
 import type { StateStore, StoreOptions } from './state-store.js';
 
@@ -61,9 +62,8 @@ const GET = `SELECT original FROM ctxfold_originals WHERE key = $1 AND name = $2
 
 /** Makes a store from a pool. `POSTGRES_MIGRATION` must have run in its database. @throws TypeError for anything but a pool. */
 export function postgresStore(client: PostgresClient, options: StoreOptions = {}): StateStore {
-  if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function') {
-    throw new TypeError('Expected a pool of `pg`.');
-  }
+  if (!hasFunctions(client, ['query']))
+    throw new TypeError(`Expected a pool of \`pg\`, got ${kindOf(client)}.`);
   const { ttlMs, limits } = completeStoreOptions(options);
 
   /** Retries a query while the database restarts (the pool reconnects but does not repeat queries), and after a serialization conflict. */

@@ -1,6 +1,6 @@
 // A store in Redis or Valkey that uses the host's client. Compare-and-swap is one script on the server. Loads no client.
 
-import { assertString } from '../../shared/misuse.js';
+import { assertString, hasFunctions, kindOf } from '../../shared/misuse.js';
 import { completeStoreOptions } from './state-store.js';
 import type { StateStore, StoreOptions } from './state-store.js';
 
@@ -92,19 +92,18 @@ type Keys = readonly [string, ...string[]];
 /** Sends a command; a cluster routes it to the node of the key. */
 type Send = (key: string, command: readonly [name: string, ...args: string[]]) => Promise<unknown>;
 
-interface SomeSender {
+interface SomeClient {
+  readonly call: (...command: readonly string[]) => Promise<unknown>;
   readonly sendCommand: (...args: unknown[]) => Promise<unknown>;
 }
 
 /** The variants of `sendCommand` differ in their leading arguments; the function's `length` tells which variant it is. */
-function senderOf(client: RedisClient): Send {
-  if ('call' in client && typeof client.call === 'function') {
-    return (_, command) => client.call(...command);
+function senderOf(given: RedisClient): Send {
+  const client = given as unknown as SomeClient;
+  if (hasFunctions(client, ['call'])) return (_, command) => client.call(...command);
+  if (hasFunctions(client, ['sendCommand'])) {
+    const leading = 4 - client.sendCommand.length;
+    return (key, command) => client.sendCommand(...[key, false].slice(leading), command);
   }
-  if ('sendCommand' in client && typeof client.sendCommand === 'function') {
-    const sender = client as unknown as SomeSender;
-    const leading = 4 - sender.sendCommand.length;
-    return (key, command) => sender.sendCommand(...[key, false].slice(leading), command);
-  }
-  throw new TypeError('Expected a client of `redis` or `ioredis`.');
+  throw new TypeError(`Expected a client of \`redis\` or \`ioredis\`, got ${kindOf(given)}.`);
 }

@@ -26,6 +26,12 @@ describe('redisStore', () => {
     expect(passed).toEqual([[command], [false, command], ['ctxfold:{a}', false, command]]);
   });
 
+  it.each([undefined, 'redis://127.0.0.1', {}])('refuses anything but a client: %j', (given) => {
+    expect(() => redisStore(given as never)).toThrow(
+      /^Expected a client of `redis` or `ioredis`, got (?:undefined|a string|an object)/,
+    );
+  });
+
   describe.skipIf(!isInstalled('redis-server'))('over a server', () => {
     it('does not confuse a version from before it lost its data with a later one', async () => {
       const server = await startRedis();
