@@ -67,7 +67,7 @@ function figures(report: ReplayReport, layout: Layout): readonly (readonly strin
     verdict(report, layout),
     chart(report, layout),
     ...(reclaimed.length === 0
-      ? [wrap('Nothing was stale and no compression was due: the history is unchanged.', width)]
+      ? [wrap('Nothing was removed: the history is unchanged.', width)]
       : [renderTotals(reclaimed, tokens.without, layout)]),
     ...(largest.length === 0 ? [] : [renderLargest(largest, layout)]),
     renderRun(report, layout),

@@ -25,7 +25,7 @@ export function editsSection(page: ReportPage): Markup {
   if (rows.length === 0) {
     return html`<section aria-labelledby="h-edits">
       <h2 id="h-edits">Edits</h2>
-      <p>Nothing was stale and there was room: the history is unchanged.</p>
+      <p>Nothing was removed: the history is unchanged.</p>
     </section>`;
   }
   const listed = withinBytes(largestFirst(rows, reclaimedBy), MAX_ROW_BYTES, (row) =>

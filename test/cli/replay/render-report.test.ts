@@ -152,7 +152,7 @@ work        4 tasks in workers for 25 ms
 
   test('says so when nothing was removed', () => {
     const untouched = { ...REPORT, reclaimed: [], largest: [], warnings: [] };
-    expect(render(untouched)).toContain('Nothing was stale');
+    expect(render(untouched)).toContain('Nothing was removed: the history is unchanged');
   });
 
   test('says so when there is nothing to replay', () => {
