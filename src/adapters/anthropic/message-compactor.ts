@@ -77,29 +77,30 @@ export function restoreTurnStart<M extends AnthropicMessage>(
     end -= 1;
     remaining[at] = compacted[end];
   }
-  const isCallRestored = turn.map((_, at) => startsAnotherTurn(remaining[at + 1], turn[at + 1]));
-  const firstAt = turn.findIndex(
-    (_, at) => isCallRestored[at] === true || remaining[at] !== undefined,
+  // By message of the turn, the index of the answer of the model that it belongs to: results may be spread over several messages.
+  const callAt: number[] = [];
+  for (const [at, { role }] of turn.entries())
+    callAt.push(role === 'assistant' ? at : (callAt.at(-1) ?? 0));
+  const restoredCalls = new Set(
+    callAt.filter((_, at) => startsAnotherTurn(remaining[at], turn[at])),
   );
-  const first = isCallRestored[firstAt] === true ? turn[firstAt] : remaining[firstAt];
-  if (first === undefined) return compacted;
+  const firstAt = callAt.find((at) => restoredCalls.has(at) || remaining[at] !== undefined);
+  if (firstAt === undefined) return compacted;
+  const first = restoredCalls.has(firstAt) ? turn[firstAt] : remaining[firstAt];
   const before = compacted.slice(0, end);
-  const lacksStart = first.role === 'assistant' && !startsWithReasoning(first);
   // A summary within the turn may stand between the start of the turn and the rest, so all earlier messages are searched for the start.
-  isCallRestored[0] ||= lacksStart && !before.some((message) => isFrom(message, start));
-  if (!isCallRestored.includes(true)) return compacted;
-  const restored = turn.flatMap((given, at) => {
-    // Restores a call, and the answers in the next message.
-    const isRestored = isCallRestored[at] === true || isCallRestored[at - 1] === true;
-    return isRestored ? given : (remaining[at] ?? []);
-  });
+  if (!startsWithReasoning(first) && !before.some((message) => isFrom(message, start)))
+    restoredCalls.add(0);
+  if (restoredCalls.size === 0) return compacted;
+  const restored = turn.flatMap((given, at) =>
+    restoredCalls.has(callAt[at] ?? 0) ? given : (remaining[at] ?? []),
+  );
   // The acknowledgement of a summary right before a restored answer would count as the start of the turn, so it is left out.
   const last = before.at(-1);
   const isWritten = last?.role === 'assistant' && !messages.some((given) => isFrom(last, given));
-  const startsWithCall = restored[0]?.role === 'assistant';
-  if (isWritten && startsWithCall) before.pop();
+  if (isWritten) before.pop();
   const question = messages[questionAt];
-  if (before.length === 0 && startsWithCall && question !== undefined) before.push(question);
+  if (before.length === 0 && question !== undefined) before.push(question);
   return [...before, ...restored];
 }
 

@@ -73,6 +73,22 @@ describe('restoreTurnStart', () => {
     expect(compacted).toEqual([question, ...start, call, answered, ...third]);
   });
 
+  it('restores the start, with all its results, where instructions stand before what is left', () => {
+    const [call, answer] = start as [MessageParam, MessageParam];
+    const another = { type: 'tool_use', id: 'toolu_9', name: 'search', input: {} } as const;
+    const begun = { ...call, content: [...(call.content as []), another] } as MessageParam;
+    const found: MessageParam = {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 'toolu_9', content: 'c.ts' }],
+    };
+    const instructions = { role: 'system', content: 'Be brief.' } as MessageParam;
+    const messages = [question, begun, answer, found, instructions, ...third];
+
+    const compacted = restoreTurnStart([question, instructions, ...third], messages);
+
+    expect(compacted).toEqual(messages);
+  });
+
   it('restores nothing from before a compaction by the server', () => {
     const [call, answer] = exchange('toolu_2', 'write_file', 'a.ts', { thinking: 'I write.' });
     const block = { type: 'compaction', content: 'What was.' } as never;
