@@ -73,6 +73,13 @@ describe('agentMessageFormat', () => {
     expect(reading).toEqual({ entries: [], pinnedTokens: 0 });
   });
 
+  it('reads a result that is a text', () => {
+    const [[given] = []] = blocksOf(
+      message('toolResult', { toolCallId: 'c1', content: 'found' }),
+    ) as [object[]];
+    expect(given).toMatchObject({ result: 'found' });
+  });
+
   it('reads the result of a call whose id an aborted answer had used before', () => {
     const cut = message('assistant', { content: [call('c1', 'read', {})], stopReason: 'aborted' });
     expect(blocksOf(cut, assistant(call('c1', 'read', {})), result('c1', 'found'))).toMatchObject([
