@@ -156,6 +156,7 @@ describe('costs', () => {
     const saved = Object.values(savedBy).reduce((sum, each) => sum + each, 0);
     expect(saved).toBeCloseTo(sums.without - sums.with, 9);
     expect(savedBy['working-set']).toBeGreaterThan(0);
+    expect(savedBy).not.toHaveProperty('compression');
     // The rules account for all of it: nothing was compressed.
     expect(Math.abs(savedBy.other ?? 0)).toBeLessThan(0.02 * saved);
   });
@@ -207,9 +208,12 @@ describe('costs', () => {
     const session = await compactor.createSession();
     await session.ensureCompressionBeforeSend('p');
     expect(session.costs().dollars).toBeUndefined();
-    session.history.nameModel('claude-sonnet-4-5');
-    await session.ensureCompressionBeforeSend('p');
-    expect(session.costs().dollars).toBeUndefined();
+    const next = await compactor.createSession({ state: session.snapshot(), history: [] });
+    for (const each of [session, next]) {
+      each.history.nameModel('claude-sonnet-4-5');
+      await each.ensureCompressionBeforeSend('p');
+      expect(each.costs().dollars).toBeUndefined();
+    }
   });
 });
 
