@@ -161,6 +161,25 @@ describe('costs', () => {
     expect(Math.abs(savedBy.other ?? 0)).toBeLessThan(0.02 * saved);
   });
 
+  it("are those above a step of the model's price once prompt and overhead together are longer", async () => {
+    const base = { input: 1, cacheRead: 1, cacheWrite: 1 };
+    const step = { promptTokens: 20_000, input: 3, cacheRead: 3, cacheWrite: 3 };
+    open({ local: { ...base, above: step } }, 100_000);
+    for (const [overheadTokens, price] of [
+      [0, 1],
+      [19_000, 3],
+    ] as const) {
+      const session = await compactor.createSession({
+        ...{ history: HISTORY.slice(0, 2), overheadTokens, density: { shrink: 'off' } },
+      });
+      session.history.nameModel('local');
+      await session.ensureCompressionBeforeSend('p');
+      const { dollars, sentTokens } = session.costs();
+      expect(dollars?.with).toBeCloseTo((price * sentTokens) / 1e6, 9);
+      expect(dollars?.without).toBeCloseTo(dollars!.with, 9);
+    }
+  });
+
   it('name the savings of compressions besides the rules, in later sessions of the history, too', async () => {
     open(undefined, 10_000);
     const session = await compactor.createSession({ edits: 'every-turn' });
