@@ -161,6 +161,18 @@ describe('costs', () => {
     expect(Math.abs(savedBy.other ?? 0)).toBeLessThan(0.02 * saved);
   });
 
+  it('name what shrinking has saved, which is never written to the cache', async () => {
+    open();
+    const session = await compactor.createSession();
+    session.history.nameModel('claude-sonnet-4-5');
+    for (const entry of workingHistory('read(a.ts)=3000 run(0)=5000 read(b.ts)=300 a')) {
+      if (entry.speaker === 'ai') await session.ensureCompressionBeforeSend('p');
+      session.history.add(entry);
+    }
+    const { savedBy, ...sums } = session.costs().dollars!;
+    expect(savedBy.shrink).toBeCloseTo(sums.without - sums.with, 9);
+  });
+
   it("are those above a step of the model's price once prompt and overhead together are longer", async () => {
     const base = { input: 1, cacheRead: 1, cacheWrite: 1 };
     const step = { promptTokens: 20_000, input: 3, cacheRead: 3, cacheWrite: 3 };
