@@ -28,8 +28,6 @@ const MAX_WORD_LENGTH = 120;
 const PATHS_PART = 0.5;
 /** The longest file extension. */
 const MAX_SUFFIX_LENGTH = 4;
-/** The shortest path, as `a.c`. */
-const MIN_LENGTH = 3;
 const MIN_NAME_LENGTH = 5;
 const MAX_NAME_LENGTH = 80;
 
@@ -63,10 +61,6 @@ class WordBudget {
 
   constructor(maxLength: number) {
     this.#left = maxLength;
-  }
-
-  get isFull(): boolean {
-    return this.#left <= MIN_LENGTH;
   }
 
   hasRoom(length: number): boolean {
@@ -135,7 +129,7 @@ function collectWordsOfLine(
       if (!isRef(text, start)) names.add(start, at);
       continue;
     }
-    if ((seen & ODD) !== 0 && !paths.isFull) addPath(text, start, at, paths);
+    if ((seen & ODD) !== 0) addPath(text, start, at, paths);
     addParts(start, at, names);
   }
 }

@@ -285,6 +285,14 @@ describe('excerptOf', () => {
     expect(excerptOf(page('GET /contents/a?ref=3f2a91c'), '[x]')).toContain('3f2a91c');
   });
 
+  it('names first what is named most often, however many names are as long', () => {
+    const names = Array.from({ length: 200 }, (_, at) => `name_${at + 100}`);
+    for (const often of names.slice(-20)) {
+      const [, named = ''] = excerptOf([...names, often].join('\n'), '[x]').split('\nIt named: ');
+      expect(named.split(' ')[0]).toBe(often);
+    }
+  });
+
   it('names no numbers', () => {
     const rows = Array.from({ length: 40 }, (_, at) => `[ 6.${at}340e-01 -7.0${at}80e-02 1.5e+03]`);
     expect(excerptOf(`loss_curve\n${rows.join('\n')}`, '[x]')).toBe('[x]\nIt named: loss_curve');
