@@ -87,7 +87,7 @@ function collectWords(text: string, names: NameCounts, paths: WordBudget): void 
   let escaped = nextBreak(text, '\\n', 0, seenEnd);
   for (let at = 0; at < seenEnd;) {
     const next = Math.min(escaped, feed);
-    const hasReturn = feed < escaped && next > at && text[next - 1] === '\r';
+    const hasReturn = feed < escaped && text[next - 1] === '\r';
     const end = hasReturn ? next - 1 : next;
     if (end - at <= MAX_LINE_LENGTH) collectWordsOfLine(text, at, end, names, paths);
     at = next + (escaped < feed ? 2 : 1);
