@@ -47,7 +47,8 @@ function rewrite<M extends BaseMessage>(message: M, ...edits: [number, object | 
   return format.rewrite(message, new Map(edits) as PartEdits) as M;
 }
 
-const opaque = (kind: string): object => expect.objectContaining({ type: 'opaque', kind });
+const opaque = (kind: string): object =>
+  expect.objectContaining({ type: 'opaque', kind }) as object;
 
 const blocks = (...items: readonly object[]): MessageContent => [...items] as MessageContent;
 

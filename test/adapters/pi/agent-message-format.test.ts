@@ -74,10 +74,8 @@ describe('agentMessageFormat', () => {
   });
 
   it('reads a result that is a text', () => {
-    const [[given] = []] = blocksOf(
-      message('toolResult', { toolCallId: 'c1', content: 'found' }),
-    ) as [object[]];
-    expect(given).toMatchObject({ result: 'found' });
+    const given = message('toolResult', { toolCallId: 'c1', content: 'found' });
+    expect(blocksOf(given)).toMatchObject([[{ result: 'found' }]]);
   });
 
   it('reads the result of a call whose id an aborted answer had used before', () => {
