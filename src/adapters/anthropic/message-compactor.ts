@@ -54,16 +54,17 @@ export function cacheTtlOfRequest({ cache_control: mark, model }: JsonRecord): n
 /**
  * Returns compacted messages in which the current turn starts with its original reasoning, as the API requires with a thinking
  * budget. Restores the first call of the turn and its answers, if they were removed but later messages of the turn were not. Also
- * restores a call whose answers were removed from a message that has a text of the user, too, because that text alone would start
- * another turn. If nothing is left in front of a restored call, the question is restored, because the API wants a message of the user
+ * restores a call whose answers were removed while a text of the user beside them stays, because that text alone would start another
+ * turn. If nothing is left in front of a restored call, the question is restored, because the API wants a message of the user
  * first. Returns the same list if nothing must be restored.
  */
 export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],
   messages: readonly M[],
 ): M[] {
-  const questionAt = messages.findLastIndex(isQuestion);
-  const turn = messages.slice(questionAt + 1);
+  const questionAt = questionIn(messages);
+  const startAt = messages.findIndex(({ role }, at) => at > questionAt && role === 'assistant');
+  const turn = startAt === -1 ? [] : messages.slice(startAt);
   const [start, answer] = turn;
   if (!startsWithReasoning(start) || start === undefined || answer === undefined) return compacted;
 
@@ -81,9 +82,13 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   const callAt: number[] = [];
   for (const [at, { role }] of turn.entries())
     callAt.push(role === 'assistant' ? at : (callAt.at(-1) ?? 0));
-  const restoredCalls = new Set(
-    callAt.filter((_, at) => startsAnotherTurn(remaining[at], turn[at])),
-  );
+  const restoredCalls = new Set<number>();
+  const answeredCalls = new Set<number>();
+  for (const [at, message] of remaining.entries()) {
+    if (message?.role !== 'user') continue;
+    (hasAnswers(message) ? answeredCalls : restoredCalls).add(callAt[at] ?? 0);
+  }
+  for (const call of answeredCalls) restoredCalls.delete(call);
   const firstAt = callAt.find((at) => restoredCalls.has(at) || remaining[at] !== undefined);
   if (firstAt === undefined) return compacted;
   const first = restoredCalls.has(firstAt) ? turn[firstAt] : remaining[firstAt];
@@ -104,13 +109,25 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   return [...before, ...restored];
 }
 
-/** Whether the answers to calls were removed from a message that has other content, too. */
-function startsAnotherTurn(
-  remaining: AnthropicMessage | undefined,
-  given: AnthropicMessage | undefined,
-): boolean {
-  if (remaining === undefined || given === undefined) return false;
-  return isQuestion(remaining) && !isQuestion(given);
+/**
+ * Returns the index of the last message of the user that begins a turn; -1 if there is none. Messages of the user in a row are one to
+ * the API, so a text beside results begins no turn.
+ */
+function questionIn(messages: readonly AnthropicMessage[]): number {
+  let question = -1;
+  let isAnswered = false;
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at] as AnthropicMessage;
+    if (message.role === 'assistant') {
+      if (question !== -1 && !isAnswered) return question;
+      question = -1;
+      isAnswered = false;
+    } else if (message.role === 'user') {
+      if (hasAnswers(message)) isAnswered = true;
+      else if (question === -1) question = at;
+    }
+  }
+  return isAnswered ? -1 : question;
 }
 
 function isSameMessage(a: AnthropicMessage, b: AnthropicMessage): boolean {
@@ -122,9 +139,9 @@ function partsOf(message: AnthropicMessage | undefined): readonly MessagePart[] 
   return Array.isArray(content) ? content.filter(isMessagePart) : [];
 }
 
-/** Whether a message is the user's and answers no call. Allocates nothing, because it runs for all messages of a turn in each call. */
-function isQuestion({ role, content }: AnthropicMessage): boolean {
-  return role === 'user' && !(Array.isArray(content) && content.some(isAnswer));
+/** Allocates nothing, because it runs for all messages of a turn in each call. */
+function hasAnswers({ content }: AnthropicMessage): boolean {
+  return Array.isArray(content) && content.some(isAnswer);
 }
 
 function isAnswer(part: unknown): boolean {

@@ -60,6 +60,15 @@ describe('restoreTurnStart', () => {
     expect(compacted).toEqual(messages);
   });
 
+  it('takes a text in its own message behind results for the same turn, as the API does', () => {
+    const aside = ask('Mind b.ts.');
+    const messages = [question, ...start, aside, ...second, ...third];
+
+    const compacted = restoreTurnStart([question, aside, ...third], messages);
+
+    expect(compacted).toEqual([question, ...start, aside, ...third]);
+  });
+
   it('restores the question and the start of the turn with such a call, if it is the first message', () => {
     const [call, answer] = second as [MessageParam, MessageParam];
     const aside = { type: 'text' as const, text: 'Mind b.ts.' };
