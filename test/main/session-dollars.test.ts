@@ -156,8 +156,40 @@ describe('costs', () => {
     const saved = Object.values(savedBy).reduce((sum, each) => sum + each, 0);
     expect(saved).toBeCloseTo(sums.without - sums.with, 9);
     expect(savedBy['working-set']).toBeGreaterThan(0);
+    expect(savedBy).not.toHaveProperty('compression');
     // The rules account for all of it: nothing was compressed.
     expect(Math.abs(savedBy.other ?? 0)).toBeLessThan(0.02 * saved);
+  });
+
+  it('name what shrinking has saved, which is never written to the cache', async () => {
+    open();
+    const session = await compactor.createSession();
+    session.history.nameModel('claude-sonnet-4-5');
+    for (const entry of workingHistory('read(a.ts)=3000 run(0)=5000 read(b.ts)=300 a')) {
+      if (entry.speaker === 'ai') await session.ensureCompressionBeforeSend('p');
+      session.history.add(entry);
+    }
+    const { savedBy, ...sums } = session.costs().dollars!;
+    expect(savedBy.shrink).toBeCloseTo(sums.without - sums.with, 9);
+  });
+
+  it("are those above a step of the model's price once prompt and overhead together are longer", async () => {
+    const base = { input: 1, cacheRead: 1, cacheWrite: 1 };
+    const step = { promptTokens: 20_000, input: 3, cacheRead: 3, cacheWrite: 3 };
+    open({ local: { ...base, above: step } }, 100_000);
+    for (const [overheadTokens, price] of [
+      [0, 1],
+      [19_000, 3],
+    ] as const) {
+      const session = await compactor.createSession({
+        ...{ history: HISTORY.slice(0, 2), overheadTokens, density: { shrink: 'off' } },
+      });
+      session.history.nameModel('local');
+      await session.ensureCompressionBeforeSend('p');
+      const { dollars, sentTokens } = session.costs();
+      expect(dollars?.with).toBeCloseTo((price * sentTokens) / 1e6, 9);
+      expect(dollars?.without).toBeCloseTo(dollars!.with, 9);
+    }
   });
 
   it('name the savings of compressions besides the rules, in later sessions of the history, too', async () => {
@@ -207,9 +239,12 @@ describe('costs', () => {
     const session = await compactor.createSession();
     await session.ensureCompressionBeforeSend('p');
     expect(session.costs().dollars).toBeUndefined();
-    session.history.nameModel('claude-sonnet-4-5');
-    await session.ensureCompressionBeforeSend('p');
-    expect(session.costs().dollars).toBeUndefined();
+    const next = await compactor.createSession({ state: session.snapshot(), history: [] });
+    for (const each of [session, next]) {
+      each.history.nameModel('claude-sonnet-4-5');
+      await each.ensureCompressionBeforeSend('p');
+      expect(each.costs().dollars).toBeUndefined();
+    }
   });
 });
 

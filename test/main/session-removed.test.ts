@@ -85,6 +85,21 @@ describe('Session', () => {
       expect(events).toMatchObject([{ paths: ['/w/z.ts', '/w/a.ts'], callIds: ['r9', 'm1'] }]);
     });
 
+    it('takes the call that stays, if an earlier one of the same id was removed', async () => {
+      const session = openNoted(
+        'h a:m1(a.ts) t:m1 a:w8(a.ts) t:w8 a:m1(b.ts) t:m1 a:m2(c.ts) t:m2',
+        {
+          settings: {
+            'compression.density.recencyPruning': true,
+            'compression.density.recencyRetention': 1,
+          },
+        },
+      );
+      const events = listen(session);
+      await session.ensureDensityOptimized();
+      expect(events).toMatchObject([{ paths: ['/w/a.ts', '/w/b.ts'], callIds: ['m1'] }]);
+    });
+
     it('finds the call of a result behind many other results', async () => {
       const others = Array.from({ length: 130 }, (_, at) => `s${at + 100}`);
       const results = others.map((id) => `t:${id}`).join(' ');

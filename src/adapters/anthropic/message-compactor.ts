@@ -54,16 +54,17 @@ export function cacheTtlOfRequest({ cache_control: mark, model }: JsonRecord): n
 /**
  * Returns compacted messages in which the current turn starts with its original reasoning, as the API requires with a thinking
  * budget. Restores the first call of the turn and its answers, if they were removed but later messages of the turn were not. Also
- * restores a call whose answers were removed from a message that has a text of the user, too, because that text alone would start
- * another turn. If nothing is left in front of a restored call, the question is restored, because the API wants a message of the user
+ * restores a call whose answers were removed while a text of the user beside them stays, because that text alone would start another
+ * turn. If nothing is left in front of a restored call, the question is restored, because the API wants a message of the user
  * first. Returns the same list if nothing must be restored.
  */
 export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],
   messages: readonly M[],
 ): M[] {
-  const questionAt = messages.findLastIndex(isQuestion);
-  const turn = messages.slice(questionAt + 1);
+  const questionAt = questionIn(messages);
+  const startAt = messages.findIndex(({ role }, at) => at > questionAt && role === 'assistant');
+  const turn = startAt === -1 ? [] : messages.slice(startAt);
   const [start, answer] = turn;
   if (!startsWithReasoning(start) || start === undefined || answer === undefined) return compacted;
 
@@ -77,39 +78,56 @@ export function restoreTurnStart<M extends AnthropicMessage>(
     end -= 1;
     remaining[at] = compacted[end];
   }
-  const isCallRestored = turn.map((_, at) => startsAnotherTurn(remaining[at + 1], turn[at + 1]));
-  const firstAt = turn.findIndex(
-    (_, at) => isCallRestored[at] === true || remaining[at] !== undefined,
-  );
-  const first = isCallRestored[firstAt] === true ? turn[firstAt] : remaining[firstAt];
-  if (first === undefined) return compacted;
+  // By message of the turn, the index of the answer of the model that it belongs to: results may be spread over several messages.
+  const callAt: number[] = [];
+  for (const [at, { role }] of turn.entries())
+    callAt.push(role === 'assistant' ? at : (callAt.at(-1) ?? 0));
+  const restoredCalls = new Set<number>();
+  const answeredCalls = new Set<number>();
+  for (const [at, message] of remaining.entries()) {
+    if (message?.role !== 'user') continue;
+    (hasAnswers(message) ? answeredCalls : restoredCalls).add(callAt[at] ?? 0);
+  }
+  for (const call of answeredCalls) restoredCalls.delete(call);
+  const firstAt = callAt.find((at) => restoredCalls.has(at) || remaining[at] !== undefined);
+  if (firstAt === undefined) return compacted;
+  const first = restoredCalls.has(firstAt) ? turn[firstAt] : remaining[firstAt];
   const before = compacted.slice(0, end);
-  const lacksStart = first.role === 'assistant' && !startsWithReasoning(first);
   // A summary within the turn may stand between the start of the turn and the rest, so all earlier messages are searched for the start.
-  isCallRestored[0] ||= lacksStart && !before.some((message) => isFrom(message, start));
-  if (!isCallRestored.includes(true)) return compacted;
-  const restored = turn.flatMap((given, at) => {
-    // Restores a call, and the answers in the next message.
-    const isRestored = isCallRestored[at] === true || isCallRestored[at - 1] === true;
-    return isRestored ? given : (remaining[at] ?? []);
-  });
+  if (!startsWithReasoning(first) && !before.some((message) => isFrom(message, start)))
+    restoredCalls.add(0);
+  if (restoredCalls.size === 0) return compacted;
+  const restored = turn.flatMap((given, at) =>
+    restoredCalls.has(callAt[at] ?? 0) ? given : (remaining[at] ?? []),
+  );
   // The acknowledgement of a summary right before a restored answer would count as the start of the turn, so it is left out.
   const last = before.at(-1);
   const isWritten = last?.role === 'assistant' && !messages.some((given) => isFrom(last, given));
-  const startsWithCall = restored[0]?.role === 'assistant';
-  if (isWritten && startsWithCall) before.pop();
+  if (isWritten) before.pop();
   const question = messages[questionAt];
-  if (before.length === 0 && startsWithCall && question !== undefined) before.push(question);
+  if (before.length === 0 && question !== undefined) before.push(question);
   return [...before, ...restored];
 }
 
-/** Whether the answers to calls were removed from a message that has other content, too. */
-function startsAnotherTurn(
-  remaining: AnthropicMessage | undefined,
-  given: AnthropicMessage | undefined,
-): boolean {
-  if (remaining === undefined || given === undefined) return false;
-  return isQuestion(remaining) && !isQuestion(given);
+/**
+ * Returns the index of the last message of the user that begins a turn; -1 if there is none. Messages of the user in a row are one to
+ * the API, so a text beside results begins no turn.
+ */
+function questionIn(messages: readonly AnthropicMessage[]): number {
+  let question = -1;
+  let isAnswered = false;
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at] as AnthropicMessage;
+    if (message.role === 'assistant') {
+      if (question !== -1 && !isAnswered) return question;
+      question = -1;
+      isAnswered = false;
+    } else if (message.role === 'user') {
+      if (hasAnswers(message)) isAnswered = true;
+      else if (question === -1) question = at;
+    }
+  }
+  return isAnswered ? -1 : question;
 }
 
 function isSameMessage(a: AnthropicMessage, b: AnthropicMessage): boolean {
@@ -121,9 +139,9 @@ function partsOf(message: AnthropicMessage | undefined): readonly MessagePart[] 
   return Array.isArray(content) ? content.filter(isMessagePart) : [];
 }
 
-/** Whether a message is the user's and answers no call. Allocates nothing, because it runs for all messages of a turn in each call. */
-function isQuestion({ role, content }: AnthropicMessage): boolean {
-  return role === 'user' && !(Array.isArray(content) && content.some(isAnswer));
+/** Allocates nothing, because it runs for all messages of a turn in each call. */
+function hasAnswers({ content }: AnthropicMessage): boolean {
+  return Array.isArray(content) && content.some(isAnswer);
 }
 
 function isAnswer(part: unknown): boolean {

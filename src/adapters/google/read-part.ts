@@ -14,7 +14,7 @@ import { mediaTokensIn } from '../format/opaque-tokens.js';
 /** Fields of a part that are not content. */
 const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata']);
 
-/** An unchecked `Part`. */
+/** An unchecked `Part`, without fields that are `undefined`. */
 export type PartFields = JsonRecord;
 
 export function readPart(part: PartFields): ContentBlock {
@@ -39,7 +39,7 @@ export function opaquePart(part: PartFields): OpaqueBlock {
 
 function contentOf(part: PartFields): readonly (readonly [string, unknown])[] {
   return Object.entries(part).filter(
-    ([key, value]) => !MARKS.has(key) && value !== undefined && value !== null && value !== '',
+    ([key, value]) => !MARKS.has(key) && value !== null && value !== '',
   );
 }
 

@@ -11,19 +11,19 @@ import { isCompactionPart } from '../format/provider-compaction.js';
 import { contentList } from './message-fields.js';
 
 /** Type of a content block → its media type, unless the block names one. */
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  image: 'image/*',
-  image_url: 'image/*',
-  input_image: 'image/*',
-  computer_screenshot: 'image/*',
-  audio: 'audio/*',
-  input_audio: 'audio/*',
-  video: 'video/*',
-  file: 'application/octet-stream',
-  input_file: 'application/octet-stream',
-  document: 'application/pdf',
-  media: 'application/octet-stream',
-};
+const MEDIA_TYPES: ReadonlyMap<unknown, string> = new Map([
+  ['image', 'image/*'],
+  ['image_url', 'image/*'],
+  ['input_image', 'image/*'],
+  ['computer_screenshot', 'image/*'],
+  ['audio', 'audio/*'],
+  ['input_audio', 'audio/*'],
+  ['video', 'video/*'],
+  ['file', 'application/octet-stream'],
+  ['input_file', 'application/octet-stream'],
+  ['document', 'application/pdf'],
+  ['media', 'application/octet-stream'],
+]);
 
 /** Returns the block for a content block that is not a call. */
 export function readContent(item: unknown): ContentBlock {
@@ -74,7 +74,7 @@ export function mediaTypeOf(item: JsonRecord): string | undefined {
 
 function readMedia(item: JsonRecord): MediaBlock | undefined {
   const { type, source } = item;
-  const known = typeof type === 'string' ? MEDIA_TYPES[type] : undefined;
+  const known = MEDIA_TYPES.get(type);
   const origin = isRecord(source) ? source : item;
   // A file with inline text counts as text, not as media.
   const isText = origin['type'] === 'text' || item['source_type'] === 'text';

@@ -32,6 +32,11 @@ const RESERVED_TOKENS = 20_000;
 /** Short, because OpenCode's server runs in the same process. */
 const CLIENT_TIMEOUT_MS = 3_000;
 
+const COMMAND = {
+  template: 'Show what ctxfold has saved.',
+  description: 'what ctxfold has saved in this session',
+};
+
 class Plugin {
   readonly #input: OpenCodeInput;
   readonly #host: HostCompactor<OpenCodeMessage>;
@@ -39,6 +44,8 @@ class Plugin {
   readonly #toolTokens = new Map<string, number>();
   /** Provider and model → the tokens of the window that OpenCode leaves to messages. */
   readonly #limits = new Map<string, number>();
+  /** Whether the command `ctxfold` is the plugin's: the user may have one of that name. */
+  #hasCommand = true;
   /** Ids of sessions whose next list of messages is one that OpenCode will summarize. */
   readonly #summarizing = new Set<string>();
 
@@ -53,9 +60,8 @@ class Plugin {
   hooks(): OpenCodeHooks {
     return {
       config: async (config) => {
-        const template = 'Show what ctxfold has saved.';
-        const ctxfold = { template, description: 'what ctxfold has saved in this session' };
-        config.command = { ctxfold, ...config.command };
+        config.command = { ctxfold: COMMAND, ...config.command };
+        this.#hasCommand = asRecord(config.command)?.['ctxfold'] === COMMAND;
       },
       dispose: () => this.#host.close(),
       tool: {
@@ -75,7 +81,7 @@ class Plugin {
         this.#toolTokens.set(toolID, estimatePayloadTokens([description, tryPlainData(schema)]));
       },
       'command.execute.before': async ({ command, sessionID }, { parts }) => {
-        if (command !== 'ctxfold') return;
+        if (command !== 'ctxfold' || !this.#hasCommand) return;
         const text = `Repeat this to the user, word for word, and do nothing else:\n\n${this.#host.status(sessionID)}`;
         parts.splice(0, parts.length, { type: 'text', text });
       },

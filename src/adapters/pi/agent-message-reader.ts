@@ -23,7 +23,7 @@ const UNSENT: Pinned = { pinnedTokens: 0 };
 
 export class AgentMessageReader implements MessageReader<PiMessage> {
   readonly #pairing = new CallPairing();
-  /** Ids of calls in failed and aborted answers. */
+  /** Ids of calls in failed and aborted answers that no later answer has used again. */
   readonly #unsentCalls = new Set<string>();
 
   read(given: PiMessage, index: number, reading: Reading): void {
@@ -85,7 +85,10 @@ export class AgentMessageReader implements MessageReader<PiMessage> {
     const blocks = parts.map((part, at): PlacedBlock => {
       if (part['type'] !== 'toolCall') return placed(readPart(part), index, at);
       const name = asText(part['name']) ?? '';
-      const id = this.#pairing.call({ id: asText(part['id']), name }, [index, at]);
+      const ownId = asText(part['id']);
+      // Some servers number the calls of each answer alike.
+      if (ownId !== undefined) this.#unsentCalls.delete(ownId);
+      const id = this.#pairing.call({ id: ownId, name }, [index, at]);
       const call = toolCall(id, name, part['arguments'] ?? {});
       return placed({ ...call, ...group, ...fixedIf(isSigned(part)) }, index, at);
     });

@@ -131,7 +131,7 @@ class Extension {
     { model, sessionManager }: PiContext,
   ): { entries: PiOwn[] } | undefined {
     const { errorMessage } = message as { readonly errorMessage?: unknown };
-    if (isUnsent(fieldsOf(message)) && errorMessage !== undefined) {
+    if (isUnsent(fieldsOf(message))) {
       const sessionId = sessionManager.getSessionId();
       this.#host.reportRefusal(errorMessage, { sessionId, modelName: model?.id });
     }

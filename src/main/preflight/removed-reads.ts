@@ -99,7 +99,7 @@ export class RemovedReads {
         if (!isLost || !isToolResponseBlock(block) || block.isComplete === false) continue;
         if (presentBlocks.has(block) || this.#isStandIn(block)) continue;
         callIds.add(block.callId);
-        const call = calls.get(block.callId) ?? findCall?.(block.callId);
+        const call = findCall?.(block.callId) ?? calls.get(block.callId);
         for (const path of this.#pathsRead(call)) paths.add(path);
       }
       if (!isLost) continue;

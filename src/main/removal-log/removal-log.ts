@@ -10,9 +10,9 @@ import type { FileLock, LockTiming } from './file-lock.js';
 import { RecordFile } from './record-file.js';
 import type { RemovalDraft } from './removal-record.js';
 import { RemovalReading } from './removal-reader.js';
-import type { RecordPlace, RemovalSource } from './removal-reader.js';
+import type { RemovalSource } from './removal-reader.js';
 import { PLACES, readFound } from './restore.js';
-import type { RestoredResponse } from './restore.js';
+import type { BlockPlace, RestoredResponse } from './restore.js';
 import type { SessionScope } from './session-scope.js';
 import { notInRemovalLog, readFailed, writeFailed, writerClosed } from './removal-log-errors.js';
 
@@ -42,7 +42,7 @@ interface OpenLog {
 }
 
 /** An index of the first bytes of a file. */
-class PartialIndex extends CallIndex<RecordPlace, RecordPlace> {
+class PartialIndex extends CallIndex<BlockPlace, BlockPlace> {
   bytes: number = 0;
 
   constructor() {

@@ -1,8 +1,7 @@
 // Restores original tool responses that a pass removed, pruned or compressed.
 
-import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
+import type { ContentBlock, ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
-import { isPointer } from '../../shared/placeholder.js';
 import { CallIndex } from './call-index.js';
 import type { CallDetails, FoundCall, Sighting } from './call-index.js';
 import { readRemovalAt, RemovalReading } from './removal-reader.js';
@@ -52,14 +51,20 @@ export async function restore(
   return readFound(source, callId, found);
 }
 
+/** Position of a block in its record. */
+export interface BlockPlace extends RecordPlace {
+  readonly block: number;
+}
+
 /** Has an index keep where a call and its response are recorded. */
-export const PLACES: CallDetails<RecordPlace, RecordPlace> = {
-  ofCall: (_, removal) => placeOf(removal),
-  ofResponse: (_, removal) => placeOf(removal),
+export const PLACES: CallDetails<BlockPlace, BlockPlace> = {
+  ofCall: placeOf,
+  ofResponse: placeOf,
 };
 
-function placeOf({ record, location }: LocatedRemoval): RecordPlace {
-  return { offset: location.offset, seq: record.seq };
+function placeOf(block: ContentBlock, { record, location }: LocatedRemoval): BlockPlace {
+  const at = record.entry.blocks.indexOf(block);
+  return { offset: location.offset, seq: record.seq, block: at };
 }
 
 /**
@@ -70,41 +75,38 @@ function placeOf({ record, location }: LocatedRemoval): RecordPlace {
 export async function readFound(
   source: RemovalSource,
   callId: string,
-  found: FoundCall<RecordPlace, RecordPlace>,
+  found: FoundCall<BlockPlace, BlockPlace>,
 ): Promise<RestoredResponse> {
   const record = await readSighting(source, found.response);
-  const response = record.entry.blocks.findLast(
-    (block): block is ToolResponseBlock =>
-      isToolResponseBlock(block) &&
-      block.callId === callId &&
-      block.isComplete !== false &&
-      !isPointer(block.result),
-  );
-  if (response === undefined) throw notThere(source, found.response);
-  const call =
-    found.call &&
-    (await readSighting(source, found.call)).entry.blocks.findLast(
-      (block): block is ToolCallBlock =>
-        isToolCallBlock(block) && block.id === callId && block.name === found.call?.toolName,
-    );
+  const response = blockAt(record, found.response);
+  if (response === undefined || !isToolResponseBlock(response) || response.callId !== callId)
+    throw notThere(source, found.response);
+  const call = found.call && blockAt(await readSighting(source, found.call), found.call);
   return {
     response,
-    ...(call !== undefined && { call }),
+    ...(call !== undefined && isToolCallBlock(call) && call.id === callId && { call }),
     sessionId: record.sessionId,
     recordedAt: record.at,
   };
 }
 
+function blockAt(
+  { entry }: RemovalRecord,
+  { detail }: Sighting<BlockPlace>,
+): ContentBlock | undefined {
+  return entry.blocks[detail.block];
+}
+
 async function readSighting(
   source: RemovalSource,
-  sighting: Sighting<RecordPlace>,
+  sighting: Sighting<BlockPlace>,
 ): Promise<RemovalRecord> {
   const record = await readRemovalAt(source, sighting.detail);
   if (record?.sessionId === sighting.sessionId) return record;
   throw notThere(source, sighting);
 }
 
-function notThere({ path }: RemovalSource, { detail }: Sighting<RecordPlace>): Error {
+function notThere({ path }: RemovalSource, { detail }: Sighting<BlockPlace>): Error {
   return readFailed(
     path,
     new Error(`The record at offset ${detail.offset} was altered or cut off.`),

@@ -281,7 +281,7 @@ export class StateKeeper {
     const key = this.#namedKey;
     if (key === undefined) return undefined;
     const name = nameOf(callId);
-    const found = await this.#callStore((store) => store.get?.(key, name) ?? Promise.resolve(null));
+    const found = await this.#callStore(async (store) => store.get?.(key, name));
     return found ?? undefined;
   }
 

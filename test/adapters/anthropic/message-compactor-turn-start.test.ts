@@ -60,6 +60,15 @@ describe('restoreTurnStart', () => {
     expect(compacted).toEqual(messages);
   });
 
+  it('takes a text in its own message behind results for the same turn, as the API does', () => {
+    const aside = ask('Mind b.ts.');
+    const messages = [question, ...start, aside, ...second, ...third];
+
+    const compacted = restoreTurnStart([question, aside, ...third], messages);
+
+    expect(compacted).toEqual([question, ...start, aside, ...third]);
+  });
+
   it('restores the question and the start of the turn with such a call, if it is the first message', () => {
     const [call, answer] = second as [MessageParam, MessageParam];
     const aside = { type: 'text' as const, text: 'Mind b.ts.' };
@@ -71,6 +80,22 @@ describe('restoreTurnStart', () => {
 
     // A list must not start with an assistant message, nor the turn with a call without reasoning.
     expect(compacted).toEqual([question, ...start, call, answered, ...third]);
+  });
+
+  it('restores the start, with all its results, where instructions stand before what is left', () => {
+    const [call, answer] = start as [MessageParam, MessageParam];
+    const another = { type: 'tool_use', id: 'toolu_9', name: 'search', input: {} } as const;
+    const begun = { ...call, content: [...(call.content as []), another] } as MessageParam;
+    const found: MessageParam = {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 'toolu_9', content: 'c.ts' }],
+    };
+    const instructions = { role: 'system', content: 'Be brief.' } as MessageParam;
+    const messages = [question, begun, answer, found, instructions, ...third];
+
+    const compacted = restoreTurnStart([question, instructions, ...third], messages);
+
+    expect(compacted).toEqual(messages);
   });
 
   it('restores nothing from before a compaction by the server', () => {

@@ -13,7 +13,7 @@ import { AGGRESSIVE_WORKING_SET } from '../../../src/shared/density/rules/workin
 import { findRequestViolations } from '../../../src/shared/providers/validate.js';
 import { readAnthropicRequest } from '../../support/requests/anthropic.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
-import { ask, say, staleRead } from './conversations.js';
+import { ask, exchange, say, staleRead } from './conversations.js';
 import { deepFreeze } from '../../support/deep-freeze.js';
 import { runs } from '../../support/scale.js';
 import { readAll } from '../../support/read-all.js';
@@ -157,6 +157,26 @@ describe('messageCompactor', () => {
 
       expect(signatures(compacted)).toEqual(['sig_toolu_2', 'sig_toolu_3']);
       expect(compacted.map((message) => messages.indexOf(message))).toEqual([0, 3, 4, 5, 6]);
+    });
+
+    it('keeps the calls of results that are spread over several messages of the user', async () => {
+      const both = (name: 'read_file' | 'write_file', ids: readonly [string, string]) => {
+        const [a, b] = [exchange(ids[0], name, 'a.ts', thinking), exchange(ids[1], name, 'b.ts')];
+        const calls = { ...a[0]!, content: [...partsOf(a[0]!), ...partsOf(b[0]!)] };
+        return [calls as MessageParam, a[1]!, b[1]!] as const;
+      };
+      const [reads, first, second] = both('read_file', ['toolu_1', 'toolu_2']);
+      const aside = { type: 'text', text: 'Mind c.ts.' };
+      const messages = deepFreeze([
+        ...[ask('Fix them.'), reads, first],
+        { role: 'user', content: [...partsOf(second), aside] } as MessageParam,
+        ...both('write_file', ['toolu_3', 'toolu_4']),
+        ...exchange('toolu_5', 'search', 'b.ts'),
+      ]);
+      const compact = messageCompactor(compactor, { edits: 'every-turn', reasoning: 'keep' });
+
+      // Without the reads, the text beside their results would start another turn.
+      expect(await compact(messages)).toEqual(messages);
     });
 
     it('edits nothing in front of it with `forbid-edits`', async () => {

@@ -156,6 +156,30 @@ describe("compression by 'provider' with Anthropic", () => {
     expect([asked.includes('"read_file"'), asked.includes('"write_file"')]).toEqual([false, true]);
   });
 
+  it('never puts a message of another role right behind the block', async () => {
+    const { provider, client } = await startAgent();
+    // Instructions that a host looked up and added with the search by which it found them.
+    const searched = (at: number): Anthropic.MessageParam =>
+      ({
+        role: 'system',
+        content: [
+          { type: 'server_tool_use', id: `srvtoolu_${at}`, name: 'web_search', input: {} },
+          { type: 'web_search_tool_result', tool_use_id: `srvtoolu_${at}`, content: [] },
+        ],
+      }) as never;
+    const messages = Array.from({ length: 24 }, (_, at): Anthropic.MessageParam[] => [
+      { role: 'user', content: `part ${at} ${LONG}` },
+      searched(at),
+      { role: 'assistant', content: `done ${at} ${LONG}` },
+    ]).flat();
+    messages.push({ role: 'user', content: 'go on' });
+    await client.messages.create({ model: 'claude-opus-5-5', max_tokens: 100, messages });
+    expect(provider.requests.map(({ status }) => status)).toEqual([200, 200]);
+    const [block, next] = provider.requests[1]?.body.messages ?? [];
+    expect(textOf(block)).toContain('"type":"compaction"');
+    expect(['user', 'assistant']).toContain(next?.['role']);
+  });
+
   it('is made ahead of time unless that is switched off', async () => {
     const { provider, events, play } = await startAgent({ 'compression.ahead': 0.5 });
     await play(14);

@@ -169,6 +169,11 @@ describe('contentFormat', () => {
     ],
     ['nothing', {}, { type: 'opaque', kind: 'empty', tokens: 0 }],
     [
+      'only absent fields',
+      { text: undefined, functionCall: null } as never,
+      { type: 'opaque', kind: 'empty', tokens: 0 },
+    ],
+    [
       'the response of a model',
       response('a', 'x'),
       { type: 'opaque', kind: 'functionResponse', tokens: 9 },

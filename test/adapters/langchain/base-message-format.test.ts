@@ -47,6 +47,9 @@ function rewrite<M extends BaseMessage>(message: M, ...edits: [number, object | 
   return format.rewrite(message, new Map(edits) as PartEdits) as M;
 }
 
+const opaque = (kind: string): object =>
+  expect.objectContaining({ type: 'opaque', kind }) as object;
+
 const blocks = (...items: readonly object[]): MessageContent => [...items] as MessageContent;
 
 function chunkOf(fields: object): AIMessageChunk {
@@ -153,6 +156,8 @@ describe('baseMessageFormat', () => {
       { type: 'web_search_tool_result', tool_use_id: 's1' },
       { type: 'opaque', kind: 'web_search_tool_result', tokens: 10, callId: 's1' },
     ],
+    ['what is named as a member of all objects', { type: 'constructor' }, opaque('constructor')],
+    ['a file that is a text', { type: 'file', source_type: 'text', text: 'abc' }, opaque('file')],
     ['an empty text', { type: 'text', text: '' }, { type: 'opaque', kind: 'text', tokens: 0 }],
   ])('reads %s', (_, item, block) => {
     expect(read(new AIMessage({ content: blocks(item) }))).toEqual([['ai', block]]);

@@ -35,9 +35,9 @@ async function sent(
   return output.messages;
 }
 
-async function status(hooks: OpenCodeHooks): Promise<string> {
+async function status(hooks: OpenCodeHooks, command = 'ctxfold'): Promise<string> {
   const output = { parts: [{ type: 'text', text: 'template' }] };
-  await hooks['command.execute.before']({ command: 'ctxfold', sessionID: 's' }, output);
+  await hooks['command.execute.before']({ command, sessionID: 's' }, output);
   return JSON.stringify(output.parts);
 }
 
@@ -220,6 +220,9 @@ describe('plugin', () => {
     const own = { command: { ctxfold: { template: 'mine' } } };
     await hooks.config(own);
     expect(own.command.ctxfold).toEqual({ template: 'mine' });
+    expect(await status(hooks)).toContain('template');
+    await hooks.config(config);
     expect(await status(hooks)).toContain('No call of this session');
+    expect(await status(hooks, 'review')).toContain('template');
   });
 });

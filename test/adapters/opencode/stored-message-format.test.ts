@@ -85,6 +85,16 @@ describe('storedMessageFormat', () => {
     else expect(response).toMatchObject({ error: expect.stringContaining(error) });
   });
 
+  it("keeps Gemini's parallel calls together, of which only the first one is signed", () => {
+    const signed = { metadata: { google: { thoughtSignature: 's1' } } };
+    const calls = ['c1', 'c2'].map((id) => tool(id, 'read_file', { path: id }, 'out'));
+    const [[, ...placed] = []] = read(assistant({ ...calls[0], ...signed }, calls[1]!));
+    expect(placed).toMatchObject([
+      { id: 'c1', parallelGroup: '#0.1', hasFixedParameters: true },
+      { id: 'c2', parallelGroup: '#0.1' },
+    ]);
+  });
+
   it('leaves out parts that OpenCode does not send', () => {
     const failed = message('assistant', [said('half')], { error: { name: 'APIError' } });
     const cutOff = { error: { name: 'MessageAbortedError' } };

@@ -73,6 +73,19 @@ describe('agentMessageFormat', () => {
     expect(reading).toEqual({ entries: [], pinnedTokens: 0 });
   });
 
+  it('reads a result that is a text', () => {
+    const given = message('toolResult', { toolCallId: 'c1', content: 'found' });
+    expect(blocksOf(given)).toMatchObject([[{ result: 'found' }]]);
+  });
+
+  it('reads the result of a call whose id an aborted answer had used before', () => {
+    const cut = message('assistant', { content: [call('c1', 'read', {})], stopReason: 'aborted' });
+    expect(blocksOf(cut, assistant(call('c1', 'read', {})), result('c1', 'found'))).toMatchObject([
+      [{ type: 'tool_call', id: 'c1' }],
+      [{ type: 'tool_response', callId: 'c1', result: 'found' }],
+    ]);
+  });
+
   it('reads commands that the user ran and showed, without those that pi hides from the model', () => {
     const output = 'a line of the output\n'.repeat(100);
     const run = message('bashExecution', { command: 'ls', output });

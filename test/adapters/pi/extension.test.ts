@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { RECALL_DESCRIPTION } from '../../../src/adapters/request/recall-words.js';
 import { piExtension } from '../../../src/adapters/pi/extension.js';
 import type { PiContext, PiExtensionApi, PiTool } from '../../../src/adapters/pi/extension-api.js';
-import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
+import { fieldsOf } from '../../../src/adapters/pi/agent-message.js';
+import type { PiMessage, PiPart } from '../../../src/adapters/pi/agent-message.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import { assistant, call, message, result, staleRead, user } from './pi-messages.js';
 
@@ -71,6 +72,32 @@ const sixReads = (): PiMessage[] =>
   ]);
 
 describe('piExtension', () => {
+  it.each([
+    [
+      'removes thinking behind an edit for a model that binds it',
+      { forceAdaptiveThinking: true },
+      false,
+    ],
+    [
+      'keeps it where pi has what no longer matches dropped',
+      { forceAdaptiveThinking: true, supportsMidConvoEffort: true },
+      true,
+    ],
+    ['keeps it for other models', undefined, true],
+  ])('%s', async (_, compat, isKept) => {
+    const { ctx, emit } = playedPi();
+    const model = { id: 'a-proxy', api: 'anthropic-messages', contextWindow: 200_000, compat };
+    const [asked, read, found, write, written] = staleRead();
+    const thinking = { type: 'thinking', thinking: 'Hm.', thinkingSignature: 's1' };
+    const thought = assistant(thinking, ...(fieldsOf(write!).content as readonly PiPart[]));
+    const messages = [asked, read, found, thought, written];
+    const { messages: sent } = (await emit('context', { messages }, { ...ctx, model })) as {
+      messages: PiMessage[];
+    };
+    expect(sent).toHaveLength(4);
+    expect(JSON.stringify(sent).includes('"s1"')).toBe(isKept);
+  });
+
   it('sends nothing stale, and returns no change to pi if there is none', async () => {
     const { sent, emit, statuses } = playedPi();
     const talk = staleRead();

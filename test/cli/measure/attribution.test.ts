@@ -183,6 +183,15 @@ describe('attributeCompression', () => {
     expect(reclaimed(attributions)).toBe(total(before) - total(after));
   });
 
+  test('what an entry loses is dropped, if the rest of the entry stays', () => {
+    const [one, other] = [toolCall('1', 'shell', {}), toolCall('2', 'search', {})];
+    const before = [aiContent([one, other])];
+    const after = [aiContent([one])];
+    const attributions = attributeCompression(historyDifference(before, after), NO_MODEL);
+    expect(outline(attributions)).toEqual(['dropped-entry search 2 1']);
+    expect(reclaimed(attributions)).toBe(total(before) - total(after));
+  });
+
   test("a model's summary is subtracted from the entries that it replaces", () => {
     const earlier = humanText('summary of what came before');
     const before = [earlier, call, response, shared];

@@ -37,6 +37,7 @@ describe('wrap', () => {
   it('breaks between words, and only within a word that is longer than a line', () => {
     expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
     expect(wrap('a verylongword b', 6)).toEqual(['a', 'verylo', 'ngword', 'b']);
+    expect(wrap('exact b', 5)).toEqual(['exact', 'b']);
   });
 });
 

@@ -82,6 +82,22 @@ describe('Ledger', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
+  it.each([
+    ['observe', 200, 5, 'observe'],
+    ['compact', 529, 5, 'observe'],
+    ['compact', 200, 9, 'observe'],
+    ['compact', 200, 5, 'compact'],
+  ] as const)(
+    'keeps compacting only what a model has reasoned about: %s, %i, %i bytes',
+    (mode, status, editedBytes, later) => {
+      const ledger = new Ledger(completeGatewayOptions({ mode: 'observe' }));
+      const line = { ...lineOf({}), bindsReasoning: true };
+      const answer = { outcome: 'edited', editedBytes, conversation: line, edits: [] } as const;
+      ledger.recordUsage('one', recorded(ledger, answer, 9), { usage: undefined, mode, status });
+      expect(ledger.modeOf(line)).toBe(later);
+    },
+  );
+
   it('returns the conversations that a switch of the mode newly compacts, and notifies listeners of all', () => {
     const ledger = new Ledger(completeGatewayOptions({ dry: ['dry'] }));
     for (const id of ['a', 'b', 'dry']) {

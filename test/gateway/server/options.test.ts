@@ -10,4 +10,11 @@ describe('completeGatewayOptions', () => {
   ])('names the error in the upstreams %o', (upstreams, message) => {
     expect(() => completeGatewayOptions({ upstreams })).toThrow(message);
   });
+
+  it('adds upstreams to the known ones, and replaces those of their names', () => {
+    const known = completeGatewayOptions({}).upstreams;
+    const own = { openai: 'http://127.0.0.1:1', mine: 'http://127.0.0.1:2' };
+    expect(Object.keys(known)).toContain('anthropic');
+    expect(completeGatewayOptions({ upstreams: own }).upstreams).toEqual({ ...known, ...own });
+  });
 });

@@ -40,7 +40,7 @@ function row(column: number, value: number): Int32Array {
 
 describe('readReply', () => {
   test('returns the value of a good reply', () => {
-    const plan = Int32Array.of(0, 1, 5, 1, 2, 3, ...ROW);
+    const plan = Int32Array.of(0, 1, 5, 1, 2, 3, ...ROW, ...ROW, ...ROW.with(1, 3));
     expect(readReply(OPTIMIZE, planned(plan)).value.plan).toBe(plan);
     expect(readReply(COUNT, ok({ tokens: Int32Array.of(5) }))).toEqual({
       value: { tokens: Int32Array.of(5) },

@@ -317,6 +317,24 @@ describe('compression.ahead', () => {
     expect(failures).toEqual([]);
   });
 
+  it('throws away the summary of a strategy that is no longer used', async () => {
+    const { session, open: requests, preflight, growTo, summarizer } = await open();
+    await growTo(0.8);
+    await preflight();
+    await settle();
+    requests[0]!.answer();
+    await settle();
+    session.settings.set('compression.strategy', 'one-shot');
+    expect(await preflight()).toBeNull();
+    expect(session.costs().summaries).toEqual({ landed: 0, thrownAway: 1 });
+    await growTo(1.05);
+    const waiting = preflight();
+    await settle();
+    requests[0]!.answer();
+    expect(await waiting).toMatchObject({ outcome: 'applied', strategy: 'one-shot' });
+    expect(summarizer.requests).toHaveLength(2);
+  });
+
   it('has turns wait once more summaries were thrown away than have landed', async () => {
     const { session, open: requests, preflight, growTo, summarizer } = await open();
     await growTo(0.8);

@@ -85,6 +85,28 @@ describe('restore', () => {
     });
   });
 
+  test('returns the call of the same tool where parallel calls have one id', async () => {
+    const calls = ['read_file', 'search'].map((name) => toolCall('call_0', name, { from: name }));
+    const results = calls.map(({ name }) => toolResponse('call_0', name, `found by ${name}`));
+    const apart = await recording([
+      gone(aiContent(calls)),
+      ...[results[1]!, results[0]!].map((each) => gone(toolContent([each]))),
+    ]);
+    expect(await apart.restored('call_0')).toMatchObject({
+      response: { result: 'found by read_file' },
+      call: { name: 'read_file', parameters: { from: 'read_file' } },
+    });
+  });
+
+  test('returns the original and not an excerpt beside it', async () => {
+    const output = 'readFile of output\n'.repeat(100);
+    const excerpt = toolResponse('c1', 'read_file', excerptOf(output, PRUNED_POINTER));
+    const { restored } = await recording([
+      gone(toolContent([toolResponse('c1', 'read_file', output), excerpt])),
+    ]);
+    expect((await restored()).response.result).toBe(output);
+  });
+
   test('finds what was recorded after the file was truncated', async () => {
     const path = temporaryPath();
     const writer = await openWriter(path);

@@ -209,6 +209,30 @@ describe('a session with a store', () => {
   const turns = (to: number, branch = ''): IContent[] =>
     Array.from({ length: to }, (_, at) => turn(at, at === 2 ? branch : '')).flat();
 
+  it('follows a process that saves first under the key which it is about to leave', async () => {
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const store = fickleStore(async (kept, ...save) => {
+      const act = meanwhile;
+      meanwhile = undefined;
+      await act?.();
+      return kept.save(...save);
+    });
+    const a = await processes(store)(turns(4));
+    await send(a, []);
+    const next = [
+      humanText('and another question'),
+      ...turn(5),
+      ...turn(6),
+      ...turn(7),
+      ...turn(8),
+    ];
+    const b = await processes(store)(turns(4));
+    meanwhile = () => send(b, next.slice(0, 1));
+    await send(a, next);
+    // Its own two requests, and that of the other process between them.
+    expect(a.costs().requests).toBe(3);
+  });
+
   it('keeps its state when another process has taken that along to another branch', async () => {
     const begin = processes(memoryStore());
     const [a, b] = [await begin(turns(4)), await begin(turns(4))];
@@ -328,6 +352,20 @@ describe('a session whose state has expired', () => {
     const newest = { at: now + 4_000 };
     await other.save(newest, journal);
     expect(await late.loadNewer()).toEqual(newest);
+  });
+});
+
+describe('a session beside a process whose clock is behind', () => {
+  it('follows it, because the version counts', async () => {
+    const store = memoryStore();
+    const [one, other] = [0, 1].map(
+      () => new StateKeeper({ store, conversationId: 'one', logger: SILENT_LOGGER }),
+    ) as [StateKeeper, StateKeeper];
+    const journal = new Journal();
+    await one.save({ at: 5_000 }, journal);
+    await other.load([]);
+    await other.save({ at: 1_000 }, journal);
+    expect(await one.save({ at: 6_000 }, journal)).toEqual({ overtakenBy: { at: 1_000 } });
   });
 });
 

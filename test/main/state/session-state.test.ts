@@ -105,6 +105,26 @@ describe('createSession with a state', () => {
     );
   });
 
+  it('reports missing entries also if all edits are in front of them', async () => {
+    const history = [...HISTORY, ...historyOf('a h a h a')];
+    const { state, entries } = await sent(history);
+    const { session, events } = await goOn(history.slice(0, -1), state);
+    expect(events).toMatchObject([{ reason: 'shortened', entry: history.length - 1, left: 0 }]);
+    expect(session.snapshot().memory.sent.entries).toBeLessThan(entries.length);
+  });
+
+  it('knows the model of the former session', async () => {
+    await using compactor = createCompactor(COMPACTOR);
+    const history = [humanText('a long question '.repeat(2_000))];
+    const former = await compactor.createSession({ history, overheadTokens: 0 });
+    former.history.nameModel('claude-opus-5');
+    await former.ensureCompressionBeforeSend('p');
+    former.reportUsage({ inputTokens: 12_345 });
+    const { session } = await goOn(history, former.snapshot());
+    expect(session.history.modelName).toBe('claude-opus-5');
+    expect(session.contextUsage().tokens).toBe(12_345);
+  });
+
   it('reports an edit that it cannot follow, and keeps those before it', async () => {
     const history = [...HISTORY, ...historyOf('a h a h a')];
     const { state, entries } = await sent(history);

@@ -28,8 +28,6 @@ const MAX_WORD_LENGTH = 120;
 const PATHS_PART = 0.5;
 /** The longest file extension. */
 const MAX_SUFFIX_LENGTH = 4;
-/** The shortest path, as `a.c`. */
-const MIN_LENGTH = 3;
 const MIN_NAME_LENGTH = 5;
 const MAX_NAME_LENGTH = 80;
 
@@ -65,10 +63,6 @@ class WordBudget {
     this.#left = maxLength;
   }
 
-  get isFull(): boolean {
-    return this.#left <= MIN_LENGTH;
-  }
-
   hasRoom(length: number): boolean {
     return length + 1 <= this.#left;
   }
@@ -93,7 +87,7 @@ function collectWords(text: string, names: NameCounts, paths: WordBudget): void 
   let escaped = nextBreak(text, '\\n', 0, seenEnd);
   for (let at = 0; at < seenEnd;) {
     const next = Math.min(escaped, feed);
-    const hasReturn = feed < escaped && next > at && text[next - 1] === '\r';
+    const hasReturn = feed < escaped && text[next - 1] === '\r';
     const end = hasReturn ? next - 1 : next;
     if (end - at <= MAX_LINE_LENGTH) collectWordsOfLine(text, at, end, names, paths);
     at = next + (escaped < feed ? 2 : 1);
@@ -135,7 +129,7 @@ function collectWordsOfLine(
       if (!isRef(text, start)) names.add(start, at);
       continue;
     }
-    if ((seen & ODD) !== 0 && !paths.isFull) addPath(text, start, at, paths);
+    if ((seen & ODD) !== 0) addPath(text, start, at, paths);
     addParts(start, at, names);
   }
 }

@@ -25,6 +25,11 @@ const word = fc.constantFrom(
     'plain',
     'HTTPServer',
     'a.b.c',
+    '.env',
+    'lib/.rc',
+    'a_1..bc',
+    '%2Fx_1',
+    '%4_name',
     'v1.2',
     '😀',
   ],
@@ -283,6 +288,14 @@ describe('excerptOf', () => {
     );
     expect(excerptOf(page(`See ${address}`), '[x]')).toMatch(/^\[x\]\nIt named: shop.example\n/);
     expect(excerptOf(page('GET /contents/a?ref=3f2a91c'), '[x]')).toContain('3f2a91c');
+  });
+
+  it('names first what is named most often, however many names are as long', () => {
+    const names = Array.from({ length: 200 }, (_, at) => `name_${at + 100}`);
+    for (const often of names.slice(-20)) {
+      const [, named = ''] = excerptOf([...names, often].join('\n'), '[x]').split('\nIt named: ');
+      expect(named.split(' ')[0]).toBe(often);
+    }
   });
 
   it('names no numbers', () => {
