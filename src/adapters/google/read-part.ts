@@ -88,7 +88,7 @@ function mimeTypeIn({ inlineData, fileData }: JsonRecord): string | undefined {
 }
 
 /** What Gemini's computer tool wants to know with each screenshot: the address of the page, and whether the user allowed the action. */
-const WITH_SCREENSHOT = ['url', 'safety_acknowledgement'] as const;
+const WITH_SCREENSHOT: ReadonlySet<string> = new Set(['url', 'safety_acknowledgement']);
 
 /**
  * Replaces the output and media of a response by a text. For a failure the text stays in `error`, so that the model reads it as one.
@@ -96,9 +96,7 @@ const WITH_SCREENSHOT = ['url', 'safety_acknowledgement'] as const;
 export function withOutput(given: FunctionResponseFields, text: string): FunctionResponseFields {
   const { error } = readOutcome(given);
   const { parts, response = {}, ...others } = given;
-  const kept = WITH_SCREENSHOT.flatMap((name) =>
-    name in response ? [[name, response[name]]] : [],
-  );
+  const kept = Object.entries(response).filter(([name]) => WITH_SCREENSHOT.has(name));
   const isOfComputer = asArray(parts).length > 0 && kept.length > 0;
   const output = isOfComputer ? 'output' : (outputField(response) ?? 'output');
   const field = error === undefined ? output : 'error';
