@@ -25,7 +25,10 @@ export class MessageParamReader implements MessageReader<unknown> {
     const { role, parts, isBrief } = partsOf(message, index);
     const calls = callsIn(parts);
     const isForeign = role !== 'user' && role !== 'assistant';
-    if (this.#pinned.pins(calls) || isForeign) {
+    if (role === 'assistant' && this.#pinned.resumes(calls)) {
+      const blocks = this.#readMessage(role, parts, index).flatMap((entry) => entry.blocks);
+      this.#whole.take({ ...calls, calls: [], blocks, isResumed: true }, reading);
+    } else if (this.#pinned.pins(calls) || isForeign) {
       const isSaid = ({ origin: [, at] }: PlacedBlock): boolean =>
         role === 'user' && parts[at]?.type !== 'tool_result';
       const blocks = isBrief ? [] : wholeBlocks(parts, index);

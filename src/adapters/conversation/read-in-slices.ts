@@ -5,6 +5,7 @@ import { runSlices } from '../../shared/slices.js';
 import type {
   MessageFormat,
   MessageReader,
+  PlacedBlock,
   PlacedEntry,
   Reading,
 } from '../format/message-format.js';
@@ -12,14 +13,67 @@ import { PER_SLICE } from '../format/placed.js';
 import { splitAtCompactions } from '../format/provider-compaction.js';
 
 /**
+ * Makes the ids of calls unique in blocks, since some models restart their numbering in each answer: an id that is used again becomes
+ * `<id>#2`, `<id>#3` and so on. Texts name a result by its id.
+ */
+class RepeatedIds {
+  /** By id, the number of its newest call. */
+  readonly #numbers = new Map<string, number>();
+
+  /** Returns an entry with unique ids, the same one if no id is repeated. */
+  madeUnique(entry: PlacedEntry): PlacedEntry {
+    if (entry.speaker === 'ai') {
+      const calls = entry.blocks.filter((block) => block.type === 'tool_call');
+      for (const id of new Set(calls.map((call) => call.id))) this.#note(id);
+    }
+    const blocks = entry.blocks.map((block) => this.#withUniqueId(block));
+    return blocks.some((block, at) => block !== entry.blocks[at]) ? { ...entry, blocks } : entry;
+  }
+
+  #note(id: string): void {
+    let number = (this.#numbers.get(id) ?? 0) + 1;
+    while (number > 1 && this.#numbers.has(numbered(id, number))) number += 1;
+    this.#numbers.set(id, number);
+    if (number > 1) this.#numbers.set(numbered(id, number), 1);
+  }
+
+  #withUniqueId(block: PlacedBlock): PlacedBlock {
+    switch (block.type) {
+      case 'tool_call': {
+        const id = this.#uniqueId(block.id);
+        return id === block.id ? block : { ...block, id };
+      }
+      case 'tool_response':
+      case 'opaque': {
+        const callId = this.#uniqueId(block.callId);
+        return callId === undefined || callId === block.callId ? block : { ...block, callId };
+      }
+      default:
+        return block;
+    }
+  }
+
+  #uniqueId<Id extends string | undefined>(id: Id): Id | string {
+    const number = id === undefined ? undefined : this.#numbers.get(id);
+    return id === undefined || number === undefined || number === 1 ? id : numbered(id, number);
+  }
+}
+
+function numbered(id: string, number: number): string {
+  return `${id}#${number}`;
+}
+
+/**
  * Reads messages with a reader.
  *
+ * @param ids of the calls that the reader has read
  * @throws what the reader throws; TypeError for an entry that no history accepts. The reader has already read some messages then.
  */
 export function* readInSlices<Message>(
   reader: MessageReader<Message>,
   messages: readonly Message[],
   firstIndex: number,
+  ids: RepeatedIds = new RepeatedIds(),
 ): Generator<void, Reading, undefined> {
   const reading: Reading = { entries: [], pinnedTokens: 0 };
   // By index: `entries()` would allocate a pair for each message.
@@ -32,7 +86,7 @@ export function* readInSlices<Message>(
   for (const entry of reading.entries) {
     if (entries.length % PER_SLICE === 0) yield;
     assertHoldable(entry);
-    entries.push(...splitAtCompactions(entry));
+    entries.push(...splitAtCompactions(ids.madeUnique(entry)));
   }
   return { ...reading, entries };
 }
@@ -53,6 +107,7 @@ export function readAlone<Message>(
 export class ConversationReader<Message> {
   readonly #format: Pick<MessageFormat<Message>, 'createReader'>;
   #reader: MessageReader<Message>;
+  #ids = new RepeatedIds();
   /** Number of messages in each reading, so that they can be read again in the same batches: a message may depend on its neighbours. */
   readonly #lengths: number[] = [];
 
@@ -73,7 +128,7 @@ export class ConversationReader<Message> {
   ): Generator<void, Reading, undefined> {
     const first = given.length;
     try {
-      const reading = yield* readInSlices(this.#reader, messages, first);
+      const reading = yield* readInSlices(this.#reader, messages, first, this.#ids);
       this.#lengths.push(messages.length);
       return reading;
     } catch (cause) {
@@ -87,9 +142,11 @@ export class ConversationReader<Message> {
 
   #startOver(given: readonly Message[]): void {
     this.#reader = this.#format.createReader();
+    this.#ids = new RepeatedIds();
     let from = 0;
     for (const length of this.#lengths) {
-      runSlices(readInSlices(this.#reader, given.slice(from, from + length), from));
+      const messages = given.slice(from, from + length);
+      runSlices(readInSlices(this.#reader, messages, from, this.#ids));
       from += length;
     }
   }

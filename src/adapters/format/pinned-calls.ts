@@ -38,6 +38,24 @@ export function programsIn(caller: unknown): readonly unknown[] {
 /** The calls of one conversation in messages that must be sent unchanged. */
 export class PinnedCalls {
   readonly #ids = new Set<unknown>();
+  /** The open calls of the last message, if only the provider has to answer them. */
+  #paused: readonly unknown[] = [];
+
+  /**
+   * Whether a message of the model goes on where the last one was paused, as Anthropic's API does (`pause_turn`): it has the results of
+   * the provider's calls in that message. Only these must stay together, its own calls are like any. If so, must be called in place of
+   * `pins`, else before it.
+   */
+  resumes(message: CallsInMessage): boolean {
+    const { calls = [], serverCalls = [], answered = [], programs = [], staysPinned } = message;
+    const isAnswered = [...this.#paused, ...serverCalls].every((id) => answered.includes(id));
+    const isOfOthers = callsOfOtherMessages(message).some((id) => !this.#paused.includes(id));
+    if (this.#paused.length === 0 || !isAnswered || isOfOthers) return false;
+    if (programs.length > 0 || staysPinned === true) return false;
+    this.#paused = [];
+    for (const id of calls) this.#ids.delete(id);
+    return true;
+  }
 
   /** Whether a message must be sent unchanged. Must be called once for each message, in order. */
   pins(message: CallsInMessage): boolean {
@@ -48,6 +66,8 @@ export class PinnedCalls {
       programs.length > 0 ||
       serverCalls.some((id) => !answered.includes(id)) ||
       (this.#ids.size > 0 && callsOfOtherMessages(message).some((id) => this.#ids.has(id)));
+    const isPaused = isPinned && calls.length === 0 && message.staysPinned !== true;
+    this.#paused = isPaused ? serverCalls.filter((id) => !answered.includes(id)) : [];
     for (const made of [calls, serverCalls]) {
       for (const id of made) {
         if (!isPinned) this.#ids.delete(id);
@@ -77,6 +97,8 @@ export interface WholeMessage extends CallsInMessage {
   readonly blocks: readonly PlacedBlock[];
   /** What the user says besides the answers to calls. It becomes an entry after the complete exchange. */
   readonly userBlocks?: readonly PlacedBlock[];
+  /** Whether it goes on where the last message was paused: its blocks may be edited. @default false */
+  readonly isResumed?: boolean;
 }
 
 /**
@@ -94,7 +116,8 @@ export class WholeExchanges {
   take(message: WholeMessage, reading: Reading): void {
     const { calls = [], serverCalls = [], answered = [], userBlocks = [] } = message;
     const made = [...calls, ...serverCalls];
-    const blocks = addReasoning(message.blocks, reading);
+    const blocks =
+      message.isResumed === true ? message.blocks : addReasoning(message.blocks, reading);
     const otherCalls = callsOfOtherMessages(message);
     const isContinued = otherCalls.length > 0 && otherCalls.every((id) => this.#open.has(id));
     if (!isContinued) this.#interrupt(reading);

@@ -87,14 +87,20 @@ function mimeTypeIn({ inlineData, fileData }: JsonRecord): string | undefined {
   return media && mimeTypeOf(media);
 }
 
+/** What Gemini's computer tool wants to know with each screenshot: the address of the page, and whether the user allowed the action. */
+const WITH_SCREENSHOT: ReadonlySet<string> = new Set(['url', 'safety_acknowledgement']);
+
 /**
  * Replaces the output and media of a response by a text. For a failure the text stays in `error`, so that the model reads it as one.
  */
 export function withOutput(given: FunctionResponseFields, text: string): FunctionResponseFields {
   const { error } = readOutcome(given);
-  const { parts: _media, response = {}, ...others } = given;
-  const field = error === undefined ? (outputField(response) ?? 'output') : 'error';
-  return { ...others, response: { [field]: text } };
+  const { parts, response = {}, ...others } = given;
+  const kept = Object.entries(response).filter(([name]) => WITH_SCREENSHOT.has(name));
+  const isOfComputer = asArray(parts).length > 0 && kept.length > 0;
+  const output = isOfComputer ? 'output' : (outputField(response) ?? 'output');
+  const field = error === undefined ? output : 'error';
+  return { ...others, response: { ...(isOfComputer && Object.fromEntries(kept)), [field]: text } };
 }
 
 function isFailure(error: unknown): boolean {

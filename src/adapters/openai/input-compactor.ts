@@ -6,6 +6,7 @@ import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import { checkedFields } from '../request/call-arguments.js';
 import { asRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
 import { tryPlainData } from '../format/plain-data.js';
@@ -19,7 +20,8 @@ import { responseItemFormat } from './response-item-format.js';
  * It takes the whole list each time and changes nothing in it: pass it your list, and send what it returns.
  *
  * With `previous_response_id` or `conversation`, the provider keeps the history and the input has new items only, so nothing can be
- * compacted: a list that begins with an output is returned as it is, with a warning, once. Reasoning is kept by default: OpenAI
+ * compacted: a list that begins with an output is returned as it is, with a warning, once. So are results of calls that the list only
+ * refers to by an id (`item_reference`). Reasoning is kept by default: OpenAI
  * itself ignores reasoning that an edit before it has invalidated.
  *
  * @throws RangeError naming each invalid option; reasoning cannot be stripped.
@@ -49,6 +51,7 @@ export function createItemCompactor<Item>(
     fields,
     (inner) => async (items, call) => {
       assertKeepsReasoning(call?.reasoning);
+      if (answersReference(items)) warnOfNothingToCompact(loggerOf(compactor, fields), REFERRED);
       if (!beginsWithAnswer(items)) return inner(items, call);
       warnOfNothingToCompact(loggerOf(compactor, fields), SERVER_HELD);
       return [...items];
@@ -64,10 +67,25 @@ const ANSWER = /_(?:output|result|approval_response)$/;
 /** Whether the first item that is no message answers a call: then the server keeps the call, and everything before it. */
 function beginsWithAnswer(items: readonly unknown[]): boolean {
   for (const given of items) {
-    const { type, role } = asRecord(tryPlainData(given)) ?? {};
+    const { type, role } = fieldsOf(given);
     if (role === undefined) return ANSWER.test(String(type));
   }
   return false;
+}
+
+const REFERRED =
+  'these requests only refer to calls by their ids (item_reference), so that results of these calls cannot be compacted; send the items themselves (store: false in the AI SDK)';
+
+/** Whether the last items answer a call to which the item before them refers. */
+function answersReference(items: readonly unknown[]): boolean {
+  let at = items.length - 1;
+  while (at > 0 && ANSWER.test(String(fieldsOf(items[at])['type']))) at -= 1;
+  const { type, id } = fieldsOf(items[at]);
+  return at < items.length - 1 && type === 'item_reference' && /^(?!rs_|msg_)/.test(String(id));
+}
+
+function fieldsOf(item: unknown): JsonRecord {
+  return asRecord(tryPlainData(item)) ?? {};
 }
 
 /** Refuses all policies but `keep`: they remove reasoning, at the latest when the history is compressed. */

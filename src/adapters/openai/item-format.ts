@@ -49,7 +49,7 @@ const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
   'tool_search_call',
   'tool_search_output',
   'compaction',
-  // A reference may stand for anything, such as a call or its reasoning.
+  // Unless it is known to what it refers; see `readReference`.
   'item_reference',
 ]);
 
@@ -91,6 +91,8 @@ function readItem(value: unknown, where: string, dialect: ItemDialect): ItemRead
     case 'function_call':
     case 'custom_tool_call':
       return readCall(item, kind, where, dialect);
+    case 'item_reference':
+      return readReference(item, dialect);
     case 'function_call_output':
     case 'function_call_result':
     case 'custom_tool_call_output':
@@ -150,6 +152,17 @@ function readOther(
     answeredId,
     programs,
   };
+}
+
+/**
+ * Reads a reference to an item that the server keeps. By their ids, references to reasoning and to messages count as these items: the AI
+ * SDK sends them by default. Any other one may stand for a call, so its run is pinned.
+ */
+function readReference(item: JsonRecord, dialect: ItemDialect): ItemReading {
+  const [kind] = /^(?:rs|msg)(?=_)/.exec(asText(item['id']) ?? '') ?? [];
+  if (kind === undefined) return readOther(item, item, dialect);
+  const block = kind === 'rs' ? dialect.readReasoning(item) : opaqueBlockOf('item_reference', item);
+  return { kind: 'model', blocks: [block] };
 }
 
 function readMessage(item: JsonRecord, where: string): ItemReading {

@@ -12,7 +12,8 @@ import { createItemFormat, thoughtOf } from './item-format.js';
  * patches that the application runs. Reasoning is removed with what it led to. A run of items that the model produced in sequence is
  * one entry. Provider tools that need no answer (searches, interpreters, images, MCP calls) are opaque. The use of a computer,
  * whose calls are all that says what was done, and an approval with its call, are kept or removed as a whole. Pinned are system and
- * developer messages, tool searches, programs, references and compactions, all runs that contain them, and updates of the configuration.
+ * developer messages, tool searches, programs, compactions, references but for those to reasoning and messages, all runs that contain
+ * them, and updates of the configuration.
  */
 export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputItem> =
   createItemFormat({

@@ -5,7 +5,6 @@ import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
 import { assertIngestible } from '../../shared/ingestion.js';
 import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
-import type { Fold } from '../../shared/state/fold-journal.js';
 import { readJournal } from '../../shared/state/journal-record.js';
 import type { JournalRecord } from '../../shared/state/journal-record.js';
 import type { ToolCatalog } from '../../shared/tool-use.js';
@@ -17,9 +16,10 @@ import { inTurns, nextTurn } from '../waiting/event-loop-turn.js';
 import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { Journal } from './journal.js';
+import { FIRST_PASSES, keptMemory } from './kept-memory.js';
 import { brokenState, openState } from './session-state.js';
 import { matchesKey, lengthOfKey } from './present-entries.js';
-import type { SessionMemory, OpenState, TallyMemory } from './session-state.js';
+import type { SessionMemory, OpenState } from './session-state.js';
 
 /**
  * How a history differs from the one that a state describes. `edited`: an entry changed. `shortened`: entries are missing at the
@@ -100,7 +100,7 @@ function* replayInSlices(
     journal,
     entries,
     tokens: state.tokens.slice(0, fold.intactEntries),
-    memory: memoryOf(memory, fold, state.tokens),
+    memory: yield* keptMemory(state, raw, fold),
     taken,
     isEditedAhead: isEditedAhead(raw, known, (at) => digests.bytes[at] === present.bytes[at]),
     divergence: { reason, entry: isFollowed ? known : at, followed, left: total - followed },
@@ -144,9 +144,6 @@ function* continueAsSent(
   return { journal, entries, tokens, memory: { ...memory, passes: FIRST_PASSES }, taken };
 }
 
-/** Restarts the batch points: they are lengths in added entries, and those of the former history do not apply. */
-const FIRST_PASSES = { nextPoint: 0, isSettled: false };
-
 function foreign(left: number): StateDivergence {
   return { reason: 'foreign', entry: 0, followed: 0, left };
 }
@@ -163,48 +160,6 @@ function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecor
     throw brokenState({ cause });
   }
   return records;
-}
-
-/** If less than this share of the last request's tokens is unchanged, the provider's cache counts as cold. */
-const LEAST_KEPT_SHARE = 0.125;
-
-/**
- * The part of a session's memory that stays valid when its history has changed. With and without edits, the provider's cache is
- * valid only up to the first difference, so this rewrite must not count as a cost of the session's edits.
- */
-function memoryOf(memory: SessionMemory, fold: Fold, tokens: KnownTokens): SessionMemory {
-  const { sent, costs, usage, summaries, refusing } = memory;
-  const entries = Math.min(sent.intactEntries, fold.intactEntries);
-  const kept = tokens.slice(0, entries).reduce<number>((sum, count) => sum + (count ?? 0), 0);
-  const isKept = kept >= LEAST_KEPT_SHARE * costs.compacted[2];
-  const isEdited = fold.followed.some(({ kind }) => kind !== 'settings');
-  const reclaimedTokens = isEdited ? sent.reclaimedTokens : 0;
-  return {
-    sent: {
-      entries,
-      intactEntries: entries,
-      idleMs: isKept ? sent.idleMs : null,
-      isCached: sent.isCached,
-      reclaimedTokens,
-      staleReasoningFrom: sent.staleReasoningFrom && Math.min(sent.staleReasoningFrom, entries),
-    },
-    costs: {
-      ...costs,
-      compacted: endingWith(costs.compacted, kept),
-      uncompacted: endingWith(costs.uncompacted, kept + reclaimedTokens),
-    },
-    passes: FIRST_PASSES,
-    floorTokens: 0,
-    request: null,
-    usage,
-    summaries,
-    refusing,
-  };
-}
-
-/** The sums, as if the last request had had `tokens` tokens. */
-function endingWith([sent, read, _last, ...above]: TallyMemory, tokens: number): TallyMemory {
-  return [sent, read, tokens, ...above];
 }
 
 /** Entries loaded per turn of the event loop: takes about 0.5 ms, and 20 ms in a process that has just started. */

@@ -244,6 +244,42 @@ describe('MESSAGE_PARAM_FORMAT', () => {
   });
 
   describe('pinning', () => {
+    it('keeps a paused message together with the one that goes on, whose own calls may be edited', () => {
+      const reader = format.createReader();
+      const paused = {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm.', signature: 's' },
+          { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} },
+        ],
+      };
+      const further = [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'web_search_tool_result', tool_use_id: 's1', content: [] },
+            { type: 'thinking', thinking: 'So.', signature: 's' },
+            { type: 'tool_use', id: 'a', name: 'read', input: {} },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'found' }] },
+      ];
+      const first = readAll(reader, [paused] as never[], 0);
+      const second = readAll(reader, further as never[], 1);
+      const shown = [...first.entries, ...second.entries].map(({ speaker, blocks }) => [
+        speaker,
+        ...blocks.map(({ type, origin }) => `${type} ${origin.join('.')}`),
+      ]);
+
+      expect(shown).toEqual([
+        ['ai', 'thinking 0.0'],
+        ['ai', 'opaque 0.1', 'opaque 1.0', 'thinking 1.1', 'tool_call 1.2'],
+        ['tool', 'tool_response 2.0'],
+      ]);
+      expect(first.pinnedTokens).toBeGreaterThan(0);
+      expect(first.pinnedTokens + second.pinnedTokens).toBe(0);
+    });
+
     it('pins system messages', () => {
       const reading = readAll(format.createReader(), [{ role: 'system', content: 'Be brief.' }], 0);
 

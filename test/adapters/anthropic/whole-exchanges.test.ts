@@ -46,8 +46,9 @@ function answersOf(turn: number): readonly (readonly Part[])[] {
     [THOUGHT, { type: 'server_tool_use', id: fetch, name: 'web_fetch', input: {} }],
     [
       { type: 'web_fetch_tool_result', tool_use_id: fetch, content: { type: 'web_fetch_result' } },
-      { type: 'text', text: `Done with ${turn}.` },
+      call(`e${turn}`),
     ],
+    [{ type: 'text', text: `Done with ${turn}.` }],
   ];
 }
 
@@ -65,7 +66,7 @@ function refusals(messages: readonly Message[]): readonly string[] {
         if (!open.delete(answered)) found.push(`${type} of ${JSON.stringify(answered)} alone`);
       } else if (isWithin && role === 'user') found.push(`${type} within a program`);
     }
-    if (role === 'user' && [...open].some((id) => /^[a-d]/.test(String(id)))) found.push('open');
+    if (role === 'user' && [...open].some((id) => /^[a-e]/.test(String(id)))) found.push('open');
     if (parts.every(({ type }) => type === 'thinking')) found.push('nothing but thinking');
   }
   const isCompacted = text.startsWith('[{"role":"assistant","content":[{"type":"compaction"');
@@ -151,7 +152,7 @@ describe('a conversation with programs and pauses', () => {
     const { refused, broken, requests, given } = await play(settings);
     expect(refused).toEqual([]);
     expect(broken).toBe(0);
-    expect(requests).toHaveLength(5 * TURNS);
+    expect(requests).toHaveLength(6 * TURNS);
     expect(Math.max(...requests.map(({ length }) => length))).toBeLessThan(LIMIT * 6);
     expect(JSON.stringify(given).length).toBeGreaterThan(LIMIT * 12);
     // The newest turn is unchanged.

@@ -20,6 +20,33 @@ describe('PinnedCalls', () => {
     expect(pinned.pins(message({ answered: ['x'], related: ['x', 'b'] }))).toBe(true);
   });
 
+  it('knows a message that goes on where the last one was paused, and pins nothing of its calls', () => {
+    const resumed = (...before: readonly Partial<CallsInMessage>[]): PinnedCalls => {
+      const pinned = new PinnedCalls();
+      for (const each of before) pinned.pins(message(each));
+      return pinned;
+    };
+    const next = message({ answered: ['a'], calls: ['b'] });
+    const paused = resumed({ serverCalls: ['a'] });
+    expect(paused.resumes(next)).toBe(true);
+    expect(paused.pins(message({ answered: ['b'] }))).toBe(false);
+    const twice = { serverCalls: ['a'], answered: ['x'] };
+    expect(resumed({ serverCalls: ['x'] }, twice).resumes(next)).toBe(true);
+    expect(resumed().resumes(next)).toBe(false);
+    expect(resumed({ serverCalls: ['a'] }, {}).resumes(next)).toBe(false);
+    expect(resumed({ serverCalls: ['a'], calls: ['c'] }).resumes(next)).toBe(false);
+    expect(resumed({ serverCalls: ['a'], staysPinned: true }).resumes(next)).toBe(false);
+    expect(resumed({ serverCalls: ['a', 'c'] }).resumes(next)).toBe(false);
+    for (const other of [
+      { answered: [] },
+      { answered: ['a', 'x'] },
+      { answered: ['a'], serverCalls: ['c'] },
+      { answered: ['a'], calls: ['b'], programs: ['a'] },
+      { answered: ['a'], staysPinned: true },
+    ])
+      expect(resumed({ serverCalls: ['a'] }).resumes(message(other))).toBe(false);
+  });
+
   it('pins a call of an unknown program, and uses of a computer', () => {
     const pinned = new PinnedCalls();
     expect(pinned.pins(message({ calls: ['a'], programs: [undefined] }))).toBe(true);

@@ -459,6 +459,25 @@ describe('contentFormat', () => {
       ).toEqual(written);
     });
 
+    it("keeps what the computer tool needs beside a screenshot, and nothing of other tools' fields", () => {
+      const parts = [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }];
+      const page = { url: 'https://a.example', safety_acknowledgement: true };
+      const responseOf = (given: object): unknown =>
+        rewrite(user(responsePart({ name: 'a', ...given })), [[0, result('short')]]).parts?.[0]
+          ?.functionResponse;
+      expect(responseOf({ response: { ...page, title: 'A' }, parts })).toEqual({
+        name: 'a',
+        response: { ...page, output: 'short' },
+      });
+      expect(responseOf({ response: { url: page.url }, parts })).toMatchObject({
+        response: { url: page.url, output: 'short' },
+      });
+      expect(responseOf({ response: { ...page, body: 'long' } })).toEqual({
+        name: 'a',
+        response: { output: 'short' },
+      });
+    });
+
     it('replaces the arguments of a call', () => {
       const args = { file_path: 'a.ts', content: '[gone]' };
       const edit = { type: 'tool_call', id: 'c', name: 'write', parameters: args };

@@ -53,6 +53,25 @@ describe('chatCompactor', () => {
     },
   );
 
+  it('refers to an earlier result where the model restarts the numbering of its calls', async () => {
+    const compact = compactorFor({});
+    const content = Array.from({ length: 60 }, (_, at) => `const value${at} = ${at ** 2};`).join(
+      '\n',
+    );
+    const called = { name: 'read_file', arguments: '{"path":"a.ts"}' };
+    const read: ChatCompletionMessageParam[] = [
+      { role: 'assistant', tool_calls: [{ id: 'call_0', type: 'function', function: called }] },
+      { role: 'tool', tool_call_id: 'call_0', content },
+    ];
+    const messages = [{ role: 'user', content: 'Look twice.' } as const, ...read, ...read];
+    const sent = await compact(messages);
+    expect(sent.slice(0, -1)).toEqual(messages.slice(0, -1));
+    expect(sent.at(-1)).toMatchObject({
+      tool_call_id: 'call_0',
+      content: expect.stringMatching(/unchanged from the result of call_0\b.{0,80}$/) as string,
+    });
+  });
+
   it('returns the same messages while nothing is edited', async () => {
     const compact = compactorFor({});
     const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'go' }];

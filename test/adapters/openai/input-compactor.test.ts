@@ -92,4 +92,25 @@ describe('inputCompactor', () => {
     expect(sessions).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining('previous_response_id')]);
   });
+
+  it.each([
+    ['fc_1', ['item_reference']],
+    ['rs_1', []],
+  ])(
+    'says once if nothing of results can be compacted, because their calls are only %s',
+    async (id, said) => {
+      const warnings: string[] = [];
+      const warn = (message: string) => void warnings.push(message);
+      const logger = { debug: () => undefined, warn, error: () => undefined };
+      const compact = compactorFor({ logger });
+      const items: ResponseInputItem[] = [{ role: 'user', content: 'go' }];
+      for (const turn of ['1', '2']) {
+        items.push({ type: 'item_reference', id: `${id}${turn}` });
+        for (const output of ['long', 'longer'])
+          items.push({ type: 'function_call_output', call_id: `call_${turn}`, output });
+        expect(await compact(items)).toEqual(items);
+      }
+      expect(warnings).toEqual(said.map((part) => expect.stringContaining(part) as string));
+    },
+  );
 });

@@ -387,6 +387,21 @@ describe('responseItemFormat', () => {
     expect(read(search, CALL, OUTPUT)).toEqual([]);
   });
 
+  it('reads references to reasoning and to messages as what they refer to, and pins runs with others', () => {
+    const referred = ['rs_1', 'msg_1'].map((id) => ({ type: 'item_reference', id }));
+    expect(read(...referred, CALL, OUTPUT)).toMatchObject([
+      [
+        'ai',
+        ['0.0', { type: 'thinking', thought: '', signature: 'rs_1' }],
+        ['1.0', { type: 'opaque' }],
+        ['2.0', CALL_BLOCK],
+      ],
+      ['tool', ['3.0', OUTPUT_BLOCK]],
+    ]);
+    for (const id of ['fc_1', 'rsx', '', undefined])
+      expect(read(...referred, { type: 'item_reference', id }, CALL, OUTPUT)).toEqual([]);
+  });
+
   it('pins reasoning whose item arrives in a later read, and that item', () => {
     const reader = responseItemFormat.createReader();
     expect(readAll(reader, [REASONING], 0).entries).toEqual([]);
@@ -484,6 +499,23 @@ describe('responseItemFormat', () => {
         expect(breaches(responses)).toEqual([]);
         expect(breaches(standing)).toEqual([]);
         expect(findProblems(plain(standing), plain(responses))).toEqual([]);
+      }),
+    );
+  });
+
+  it('keeps items valid to which references stand for reasoning and messages, whatever is edited', () => {
+    fc.assert(
+      fc.property(arbitraryTalk, arbitraryEdits, ({ responses }, edits) => {
+        const items = new Map(plain(responses).map((item) => [item['id'], item]));
+        const referred = plain(responses).map(({ id, ...item }) =>
+          /^(?:rs|msg)_/.test(String(id)) ? { type: 'item_reference', id } : { id, ...item },
+        ) as unknown as ResponseInputItem[];
+        const { standing, entries } = editTalk(responseItemFormat, referred, edits);
+        expect(entries).toHaveLength(editTalk(responseItemFormat, responses, edits).entries.length);
+        const resolved = plain(standing).map((item) =>
+          item['id'] === undefined ? item : (items.get(item['id']) ?? item),
+        );
+        expect(findProblems(resolved, plain(responses))).toEqual([]);
       }),
     );
   });

@@ -13,6 +13,8 @@ const paths = ['a.ts'];
 const whole = { kind: write, access: CALL_ACCESS.writeWhole, paths };
 const part = { kind: write, access: CALL_ACCESS.writePart, paths };
 const reads = { kind: read, access: CALL_ACCESS.read, paths };
+const both = ['a.ts', 'b.ts'];
+const partOfBoth = { ...part, paths: both };
 const runs = { kind: command, command: 'npm test' };
 
 it.each<[agent: string, tool: string, parameters: object, expected: object]>([
@@ -26,6 +28,47 @@ it.each<[agent: string, tool: string, parameters: object, expected: object]>([
   ['Windsurf', 'replace_file_content', { TargetFile: 'a.ts', ReplacementChunks: [] }, part],
   ['Windsurf', 'find_by_name', { Pattern: '*.ts', SearchDirectory: '/w' }, { kind: search }],
   ['Roo', 'read_file', { files: [{ path: 'a.ts', line_ranges: ['1-9'] }] }, reads],
+  ['Roo', 'read_file', { args: { file: [{ path: 'a.ts' }] } }, { ...reads, ...lines(1, 2_000) }],
+  ['Warp', 'read_files', { files: [{ path: 'a.ts', line_ranges: ['1-9'] }] }, reads],
+  [
+    'Warp',
+    'read_files',
+    { files: [{ path: 'a.ts' }, { path: 'b.ts' }] },
+    { ...reads, paths: both },
+  ],
+  ['Warp', 'edit_files', { file_edits: [{ file_path: 'a.ts', search: 'a', replace: '' }] }, part],
+  [
+    'nobody yet',
+    'edit',
+    { files: [{ path: 'a.ts' }, { path: 'b.ts' }, { path: 'a.ts' }] },
+    partOfBoth,
+  ],
+  ['nobody yet', 'create_files', { todo: [{ path: 'a.ts', content: 'x' }] }, whole],
+  [
+    'nobody yet',
+    'save',
+    { a: [{ file: 'a.ts', new_text: 'x' }], b: [] },
+    { kind: read, paths: [] },
+  ],
+  [
+    'nobody yet',
+    'edit_files',
+    { edits: [{ path: 'a.ts' }, { text: 'x' }] },
+    { kind: read, paths: [] },
+  ],
+  ['nobody yet', 'edit_files', { edits: [{ path: 'a.ts' }, 'b.ts'] }, { kind: read, paths: [] }],
+  [
+    'nobody yet',
+    'write_files',
+    {
+      files: [
+        { path: 'a.ts', text: 'x' },
+        { path: 'b.ts', replace: 'x' },
+      ],
+    },
+    partOfBoth,
+  ],
+  ['a tracker', 'tag', { items: [{ path: 'a.ts' }] }, { kind: read, paths: [] }],
   ['Cline', 'write_to_file', { path: 'a.ts', content: 'x' }, whole],
   ['Continue', 'read_file_range', { filepath: 'a.ts', startLine: 2, endLine: 3 }, reads],
   ['Continue', 'create_new_file', { filepath: 'a.ts', contents: 'x' }, whole],
@@ -143,7 +186,7 @@ it.each<[agent: string, tool: string, parameters: object, expected: object]>([
     { path: 'a.ts', head: 20 },
     { kind: read, paths: ['a.ts'], lines: undefined },
   ],
-  ['Kiro', 'fs_read', { operations: [{ mode: 'Line', path: 'a.ts' }] }, { kind: read, paths: [] }],
+  ['Kiro', 'fs_read', { operations: [{ mode: 'Line', path: 'a.ts' }] }, reads],
   ['goose', 'developer__shell', { command: 'npm test' }, { kind: command }],
   ['pi', 'find', { pattern: '*.ts' }, { kind: search }],
   ['a database', 'find', { collection: 'users', filter: {} }, { kind: unknown }],

@@ -7,7 +7,7 @@ import type { ToolCallBlock } from '../../content.js';
 import { serverOf } from '../../tool-catalog.js';
 import { saysWhere } from '../../tool-words.js';
 import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-use.js';
-import { contradicts, fileKeysOf, pathsOf, useOf } from './file-access.js';
+import { contradicts, fileKeysOf, isFileUse, pathsOf, useOf } from './file-access.js';
 import { MAX_LINE, rangeOf, readCommand, WHOLE_FILE } from './command-reading.js';
 import { CALL_ACCESS, CALL_KIND } from './history-columns.js';
 import type { LineRange } from './command-reading.js';
@@ -51,7 +51,9 @@ export function callUse(
   const given = readsCommands ? unwrapped(parameters) : parameters;
   const own = useOf(usesOf(name), given);
   const passed = readsCommands && own === undefined ? passedTo(usesOf, given) : undefined;
-  const use = usedBy(passed?.use ?? own, passed?.parameters ?? given, readsCommands);
+  const told = usedBy(passed?.use ?? own, passed?.parameters ?? given, readsCommands);
+  const isUntold = readsCommands && told.access === CALL_ACCESS.none && told.paths.length === 0;
+  const use = (isUntold ? listedUse(usesOf(name), given) : undefined) ?? told;
   const mayBeElsewhere = readsCommands && (use.paths.length > 0 || use.command !== undefined);
   const server = passed?.server ?? '';
   const place = mayBeElsewhere
@@ -66,6 +68,32 @@ export function callUse(
 function unwrapped(parameters: unknown): unknown {
   const [only, ...others] = Object.values(asRecord(parameters) ?? {});
   return others.length > 0 ? parameters : (asRecord(only) ?? parameters);
+}
+
+/** Longer lists in a call's arguments are not searched for files. */
+const MAX_LISTED = 100;
+
+/**
+ * Returns what a call does with the files that the objects in its only list name, as in `{ edits: [{ path, search, replace }] }`: what it
+ * would do if it were called with each object. `undefined` if an object names no file.
+ */
+function listedUse(uses: readonly ToolUse[], parameters: unknown): CallUse | undefined {
+  const lists = Object.values(asRecord(parameters) ?? {}).filter((value) => Array.isArray(value));
+  const [list = []] = lists;
+  if (lists.length !== 1 || list.length === 0 || list.length > MAX_LISTED) return undefined;
+  const each = list.map((item) => {
+    const use = asRecord(item) && useOf(uses, item);
+    return use !== undefined && isFileUse(use) ? fileUse(use, item) : UNKNOWN;
+  });
+  const { kind, access, lines } = each[0] ?? UNKNOWN;
+  if (each.some((use) => use.access === CALL_ACCESS.none || use.kind !== kind)) return undefined;
+  return {
+    // Of files that are written as a whole and others that are written in part, nothing more is known.
+    access: each.every((use) => use.access === access) ? access : CALL_ACCESS.writePart,
+    kind,
+    paths: [...new Set(each.flatMap(({ paths }) => paths))],
+    lines: each.length === 1 ? lines : undefined,
+  };
 }
 
 /** What a tool that calls others is given: the use and the server of the tool that it calls, and the arguments for it. */
