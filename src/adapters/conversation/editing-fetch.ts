@@ -27,19 +27,18 @@ const SIGNED_WARNING =
  */
 export function editingFetch(sendEdited: SendEdited, send: Fetch, logger: Logger): Fetch {
   return async (input, init) => {
-    const given = input instanceof Request ? input : undefined;
-    const request = given === undefined ? init : await readRequest(given, init);
+    const request = input instanceof Request ? await readRequest(input, init) : init;
     if (!isTextRequest(request)) return send(input, init);
     if (new Headers(request.headers).get('authorization')?.startsWith('AWS4-') === true) {
       warnOfNothingToCompact(logger, SIGNED_WARNING);
       return send(input, init);
     }
-    if (given === undefined) return sendEdited(String(input), request, send);
-    return sendEdited(given.url, request, (url, edited) => {
-      if (url !== given.url) return send(url, edited);
-      if (edited.body === request.body) return send(given, init);
-      const { headers = given.headers, body = null } = edited;
-      return send(new Request(given, { headers, body }), init);
+    if (!(input instanceof Request)) return sendEdited(String(input), request, send);
+    return sendEdited(input.url, request, (url, edited) => {
+      if (url !== input.url) return send(url, edited);
+      if (edited.body === request.body) return send(input, init);
+      const { headers = input.headers, body = null } = edited;
+      return send(new Request(input, { headers, body }), init);
     });
   };
 }
