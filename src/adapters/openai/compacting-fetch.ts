@@ -74,7 +74,8 @@ export function compactingFetch(
         answerUsage: (take) => (takeUsage = take),
         cacheTtlMs: cacheTtlIn(besides),
         refusal,
-        compactByProvider: key === 'input' ? compactionBy(sendText, url, request, besides) : undefined,
+        compactByProvider:
+          key === 'input' ? compactionBy(sendText, url, request, besides) : undefined,
       });
       return isSameList(sent, list)
         ? request
