@@ -27,10 +27,10 @@ export function compactingFetch(
 ): typeof globalThis.fetch {
   const middleware = compactionMiddleware(compactor, options);
   return editingFetch(
-    (url, request) =>
+    (url, request, sendText) =>
       middleware(
         { ...request, url } as Parameters<typeof middleware>[0],
-        ({ url: to, ...rest }) => send(to, rest),
+        ({ url: to, ...rest }) => sendText(to, rest),
         {} as Parameters<typeof middleware>[2],
       ),
     send,

@@ -9,28 +9,53 @@ type Fetch = typeof globalThis.fetch;
 /** A request with a body that may be edited. */
 export type TextRequest = Omit<RequestInit, 'body'> & { readonly body: string };
 
-/** Sends a request, perhaps with another body. */
-export type SendEdited = (url: string, request: TextRequest) => Promise<Response>;
+/** Sends a request by `send`, perhaps with another body. */
+export type SendEdited = (
+  url: string,
+  request: TextRequest,
+  send: (url: string, request: RequestInit) => Promise<Response>,
+) => Promise<Response>;
 
 const SIGNED_WARNING =
   'AWS refuses a request whose body has changed since it was signed, so that nothing can be compacted; use an API key, or the middleware of the SDK';
 
 /**
- * Returns a `fetch` that passes requests with a string body to `sendEdited`. A request signed with AWS credentials is sent unchanged,
- * with a warning the first time.
+ * Returns a `fetch` that passes requests with a string body, and instances of `Request` with JSON, to `sendEdited`. A request signed
+ * with AWS credentials is sent unchanged, with a warning the first time.
  *
- * @param send sends all other requests
+ * @param send sends all requests
  */
 export function editingFetch(sendEdited: SendEdited, send: Fetch, logger: Logger): Fetch {
-  return (input, init) => {
-    // The body of a `Request` is a stream, not a string.
-    if (typeof init?.body !== 'string' || input instanceof Request) return send(input, init);
-    if (new Headers(init.headers).get('authorization')?.startsWith('AWS4-') === true) {
+  return async (input, init) => {
+    const request = input instanceof Request ? await readRequest(input, init) : init;
+    if (!isTextRequest(request)) return send(input, init);
+    if (new Headers(request.headers).get('authorization')?.startsWith('AWS4-') === true) {
       warnOfNothingToCompact(logger, SIGNED_WARNING);
       return send(input, init);
     }
-    return sendEdited(String(input), init as TextRequest);
+    if (!(input instanceof Request)) return sendEdited(String(input), request, send);
+    return sendEdited(input.url, request, (url, edited) => {
+      if (url !== input.url) return send(url, edited);
+      if (edited.body === request.body) return send(input, init);
+      const { headers = input.headers, body = null } = edited;
+      return send(new Request(input, { headers, body }), init);
+    });
   };
+}
+
+/** Reads a copy of a `Request` whose body is JSON. Other bodies may be large files. */
+async function readRequest(
+  given: Request,
+  init: RequestInit | undefined,
+): Promise<RequestInit | undefined> {
+  const isJson = given.headers.get('content-type')?.includes('json') === true;
+  if (!isJson || given.bodyUsed || (init?.body ?? undefined) !== undefined) return undefined;
+  const { method, headers, signal } = given;
+  return { method, headers, signal, body: await given.clone().text() };
+}
+
+function isTextRequest(request: RequestInit | undefined): request is TextRequest {
+  return typeof request?.body === 'string';
 }
 
 /** Returns a request with another body. */

@@ -60,7 +60,8 @@ export interface ModelInputFilter {
  * warns of that once.
  *
  * An `OpenAIResponsesCompactionSession` compacts by itself only as long as the model gets everything that it stores, so it stops
- * after the first edit. Use the strategy `provider` instead, or call its `runCompaction({ force: true })`.
+ * after the first edit. Use `compactingFetch` instead of the filter, whose edits the session does not see, or the strategy `provider`
+ * instead of the session.
  *
  * @throws RangeError naming each invalid option; reasoning cannot be stripped.
  */

@@ -12,7 +12,7 @@ import { isSameList } from '../format/same-value.js';
 import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { editingFetch, sendAtMostTwice, withBody } from '../conversation/editing-fetch.js';
-import type { TextRequest } from '../conversation/editing-fetch.js';
+import type { SendEdited, TextRequest } from '../conversation/editing-fetch.js';
 import { readingUsage } from '../conversation/reading-usage.js';
 import { checkedFields } from '../request/call-arguments.js';
 import { overheadOf } from '../request/request-overhead.js';
@@ -60,11 +60,11 @@ export function compactingFetch(
   };
 
   const logger = loggerOf(compactor, options);
-  const sendCompacted = async (url: string, request: TextRequest): Promise<Response> => {
+  const sendCompacted: SendEdited = async (url, request, sendText) => {
     const read = historyIn(url, request);
-    if (read === undefined) return send(url, request);
+    if (read === undefined) return sendText(url, request);
     const { key, body, list, besides } = read;
-    if (warnIfServerHeld(logger, besides)) return send(url, request);
+    if (warnIfServerHeld(logger, besides)) return sendText(url, request);
     let takeUsage: ((usage: CompactCall) => void) | undefined;
     const compacted = async (refusal?: string): Promise<TextRequest> => {
       const sent = await compacts[key](list, {
@@ -74,14 +74,15 @@ export function compactingFetch(
         answerUsage: (take) => (takeUsage = take),
         cacheTtlMs: cacheTtlIn(besides),
         refusal,
-        compactByProvider: key === 'input' ? compactionBy(send, url, request, besides) : undefined,
+        compactByProvider:
+          key === 'input' ? compactionBy(sendText, url, request, besides) : undefined,
       });
       return isSameList(sent, list)
         ? request
         : withBody(request, JSON.stringify({ ...body, [key]: sent }));
     };
     // Items of the Responses API keep their reasoning: OpenAI itself drops reasoning that has become invalid.
-    const { response } = await sendAtMostTwice(compacted, (edited) => send(url, edited));
+    const { response } = await sendAtMostTwice(compacted, (edited) => sendText(url, edited));
     return readingUsage(response, (usage) => takeUsage?.(usage));
   };
   return editingFetch(sendCompacted, send, logger);
@@ -101,7 +102,7 @@ function historyIn(url: string, request: TextRequest): HistoryRequest | undefine
 
 /** Returns a function that has the provider compact, by requests with the headers of the given one. */
 function compactionBy(
-  send: Fetch,
+  send: Parameters<SendEdited>[2],
   url: string,
   request: TextRequest,
   besides: JsonRecord,

@@ -13,11 +13,13 @@ import { openCompaction } from '../../support/compaction-by-model.js';
 
 const LONG = 'lorem ipsum dolor '.repeat(150);
 
-/** Plays turns of an agent with thinking and a call each. */
-async function play(turns: number) {
+/** Plays turns of an agent with thinking and a call each. `asRequest` passes each request as a `Request`. */
+async function play(turns: number, asRequest: boolean) {
   const provider = await startCompactingProvider();
   const { compactor, options, events } = openCompaction({ 'compression.preserveThreshold': 0.5 });
-  const fetch = compactingFetch(compactor, options);
+  const compacting = compactingFetch(compactor, options);
+  const fetch: typeof compacting = (url, init) =>
+    asRequest ? compacting(new Request(url, init)) : compacting(url, init);
   const anthropic = createAnthropic({ baseURL: `${provider.baseURL}/v1`, apiKey: 'key', fetch });
   const messages: ModelMessage[] = [];
   for (let at = 0; at < turns; at += 1) {
@@ -80,23 +82,29 @@ async function sendTo(url: string, fields: object) {
 }
 
 describe('compactingFetch', () => {
-  it('has Anthropic compact, and sends the signed block byte for byte, with the thinking behind it', async () => {
-    const { provider, events } = await play(12);
-    const asked = provider.requests.filter(({ body }) => body['compaction'] !== undefined);
-    expect(asked.length).toBeGreaterThan(1);
-    expect(provider.requests.filter(({ status }) => status !== 200)).toEqual([]);
-    expect(events.map(({ strategy, outcome }) => `${strategy} ${outcome}`)).toEqual(
-      asked.map(() => 'provider applied'),
-    );
-    const first = provider.requests.indexOf(asked[0]!);
-    const [next] = provider.requests.slice(first + 1);
-    expect(JSON.stringify(next?.body.messages?.[0])).toContain('"signature"');
-    const kept = next!.body.messages!.filter((message) =>
-      JSON.stringify(message).includes('"tool_use"'),
-    );
-    expect(kept.length).toBeGreaterThan(0);
-    for (const message of kept) expect(JSON.stringify(message)).toContain('"thinking"');
-  });
+  it.each([
+    ['', false],
+    [', as a Request', true],
+  ])(
+    'has Anthropic compact, and sends the signed block byte for byte, with the thinking behind it%s',
+    async (_, asRequest) => {
+      const { provider, events } = await play(12, asRequest);
+      const asked = provider.requests.filter(({ body }) => body['compaction'] !== undefined);
+      expect(asked.length).toBeGreaterThan(1);
+      expect(provider.requests.filter(({ status }) => status !== 200)).toEqual([]);
+      expect(events.map(({ strategy, outcome }) => `${strategy} ${outcome}`)).toEqual(
+        asked.map(() => 'provider applied'),
+      );
+      const first = provider.requests.indexOf(asked[0]!);
+      const [next] = provider.requests.slice(first + 1);
+      expect(JSON.stringify(next?.body.messages?.[0])).toContain('"signature"');
+      const kept = next!.body.messages!.filter((message) =>
+        JSON.stringify(message).includes('"tool_use"'),
+      );
+      expect(kept.length).toBeGreaterThan(0);
+      for (const message of kept) expect(JSON.stringify(message)).toContain('"thinking"');
+    },
+  );
 
   it.each([
     [

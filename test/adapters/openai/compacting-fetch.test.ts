@@ -116,6 +116,30 @@ describe('compactingFetch', () => {
     expect(sent[1]).toBe(init);
   });
 
+  it.each(others)('passes on %s unchanged, as a Request', async (_, url, init) => {
+    const headers = { 'content-type': 'application/json', ...init?.headers };
+    const request = new Request(url, { ...init, headers });
+    const sent: unknown[] = [];
+    const fetch = compactingFetch(openCompactor(), { logger: SILENT_LOGGER }, async (...given) => {
+      sent.push(...given);
+      return new Response('no');
+    });
+    await fetch(request);
+    expect(sent).toEqual([request, undefined]);
+    expect(sent[0]).toBe(request);
+    expect(request.bodyUsed).toBe(false);
+  });
+
+  it('does not read a Request without JSON', async () => {
+    const body = JSON.stringify({ messages: TALK });
+    const request = new Request(CHAT_URL, { method: 'POST', body });
+    const fetch = compactingFetch(openCompactor(), {}, async (given) => {
+      expect(given).toBe(request);
+      return new Response('no');
+    });
+    await fetch(request);
+  });
+
   it('passes on a stream chunk by chunk, and cancels it when the reader does', async () => {
     let cancelled: unknown;
     let pulls = 0;
@@ -193,6 +217,15 @@ const TALK = [
     { role: 'tool', tool_call_id: id, content: LINES },
   ]),
 ];
+const REASONED = TALK.map((message) => {
+  const reasoning_details = [{ type: 'reasoning.text', text: 'Hm.', signature: 's' }];
+  return message.role === 'assistant' ? { ...message, reasoning_details } : message;
+});
+const refuseReasoning = (): Response => {
+  const message = 'Invalid `signature`. The block is bound to a different conversation.';
+  return Response.json({ error: { message } }, { status: 400 });
+};
+const answerNothing = (): Response => Response.json({ choices: [] });
 const ITEMS = [
   { role: 'user', content: 'read it twice' },
   ...['c1', 'c2'].flatMap((id) => [
@@ -235,18 +268,34 @@ describe('compactingFetch, with successive answers', () => {
   });
 
   it('sends a chat again without refused reasoning', async () => {
-    const refusal = 'Invalid `signature`. The block is bound to a different conversation.';
-    const refuse = (): Response => Response.json({ error: { message: refusal } }, { status: 400 });
-    const answer = (): Response => Response.json({ choices: [] });
-    const { fetch, bodies } = openAnswered({ reasoning: 'keep' }, refuse, answer);
-    const details = [{ type: 'reasoning.text', text: 'Hm.', signature: 's' }];
-    const messages = TALK.map((message) =>
-      message.role === 'assistant' ? { ...message, reasoning_details: details } : message,
-    );
-    const body = JSON.stringify({ model: 'a-name', messages });
+    const { fetch, bodies } = openAnswered({ reasoning: 'keep' }, refuseReasoning, answerNothing);
+    const body = JSON.stringify({ model: 'a-name', messages: REASONED });
     const { status } = await fetch('https://h/v1/chat/completions', { method: 'POST', body });
     expect(status).toBe(200);
     expect(bodies().map((sent) => textOf(sent).includes('signature'))).toEqual([true, false]);
+  });
+
+  it('compacts a Request, also again after a refusal, and keeps all else of it', async () => {
+    const { fetch, seen } = openAnswered({ reasoning: 'keep' }, refuseReasoning, answerNothing);
+    const abort = new AbortController();
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer x' };
+    const body = JSON.stringify({ model: 'a-name', messages: REASONED });
+    const given = { method: 'POST', headers, body, signal: abort.signal };
+    const address = 'https://h/v1/chat/completions?x=1';
+    const options = {};
+    const { status } = await fetch(new Request(address, { ...given, redirect: 'manual' }), options);
+    expect(status).toBe(200);
+    expect(seen).toHaveLength(2);
+    abort.abort();
+    for (const [sent, init] of seen as [Request, RequestInit][]) {
+      expect(init).toBe(options);
+      expect([sent.url, sent.method, sent.redirect]).toEqual([address, 'POST', 'manual']);
+      expect(sent.signal.aborted).toBe(true);
+      expect(Object.fromEntries(sent.headers)).toEqual(headers);
+      const text = await sent.text();
+      expect(text.length).toBeLessThan(0.7 * body.length);
+      expect(JSON.parse(text)).toMatchObject({ model: 'a-name' });
+    }
   });
 
   it('passes on an answer unchanged, also a refusal', async () => {
