@@ -2,6 +2,7 @@
 
 import { assertMadeEntry } from '../../shared/ingestion.js';
 import { runSlices } from '../../shared/slices.js';
+import { UniqueIds } from '../../shared/unique-ids.js';
 import type {
   MessageFormat,
   MessageReader,
@@ -12,55 +13,39 @@ import type {
 import { PER_SLICE } from '../format/placed.js';
 import { splitAtCompactions } from '../format/provider-compaction.js';
 
-/**
- * Makes the ids of calls unique in blocks, since some models restart their numbering in each answer: an id that is used again becomes
- * `<id>#2`, `<id>#3` and so on. Texts name a result by its id.
- */
-class RepeatedIds {
-  /** By id, the number of its newest call. */
-  readonly #numbers = new Map<string, number>();
+/** Makes the ids of calls unique in blocks, because texts name a result by its id. */
+class CallIds {
+  readonly #ids = new UniqueIds();
+  /** By id, the unique id of its newest call. */
+  readonly #newest = new Map<string, string>();
 
   /** Returns an entry with unique ids, the same one if no id is repeated. */
   madeUnique(entry: PlacedEntry): PlacedEntry {
     if (entry.speaker === 'ai') {
       const calls = entry.blocks.filter((block) => block.type === 'tool_call');
-      for (const id of new Set(calls.map((call) => call.id))) this.#note(id);
+      for (const id of new Set(calls.map((call) => call.id)))
+        this.#newest.set(id, this.#ids.take(id));
     }
     const blocks = entry.blocks.map((block) => this.#withUniqueId(block));
     return blocks.some((block, at) => block !== entry.blocks[at]) ? { ...entry, blocks } : entry;
   }
 
-  #note(id: string): void {
-    let number = (this.#numbers.get(id) ?? 0) + 1;
-    while (number > 1 && this.#numbers.has(numbered(id, number))) number += 1;
-    this.#numbers.set(id, number);
-    if (number > 1) this.#numbers.set(numbered(id, number), 1);
-  }
-
   #withUniqueId(block: PlacedBlock): PlacedBlock {
     switch (block.type) {
       case 'tool_call': {
-        const id = this.#uniqueId(block.id);
+        const id = this.#newest.get(block.id) ?? block.id;
         return id === block.id ? block : { ...block, id };
       }
       case 'tool_response':
       case 'opaque': {
-        const callId = this.#uniqueId(block.callId);
-        return callId === undefined || callId === block.callId ? block : { ...block, callId };
+        const { callId } = block;
+        const unique = callId === undefined ? undefined : this.#newest.get(callId);
+        return unique === undefined || unique === callId ? block : { ...block, callId: unique };
       }
       default:
         return block;
     }
   }
-
-  #uniqueId<Id extends string | undefined>(id: Id): Id | string {
-    const number = id === undefined ? undefined : this.#numbers.get(id);
-    return id === undefined || number === undefined || number === 1 ? id : numbered(id, number);
-  }
-}
-
-function numbered(id: string, number: number): string {
-  return `${id}#${number}`;
 }
 
 /**
@@ -73,7 +58,7 @@ export function* readInSlices<Message>(
   reader: MessageReader<Message>,
   messages: readonly Message[],
   firstIndex: number,
-  ids: RepeatedIds = new RepeatedIds(),
+  ids: CallIds = new CallIds(),
 ): Generator<void, Reading, undefined> {
   const reading: Reading = { entries: [], pinnedTokens: 0 };
   // By index: `entries()` would allocate a pair for each message.
@@ -107,7 +92,7 @@ export function readAlone<Message>(
 export class ConversationReader<Message> {
   readonly #format: Pick<MessageFormat<Message>, 'createReader'>;
   #reader: MessageReader<Message>;
-  #ids = new RepeatedIds();
+  #ids = new CallIds();
   /** Number of messages in each reading, so that they can be read again in the same batches: a message may depend on its neighbours. */
   readonly #lengths: number[] = [];
 
@@ -142,7 +127,7 @@ export class ConversationReader<Message> {
 
   #startOver(given: readonly Message[]): void {
     this.#reader = this.#format.createReader();
-    this.#ids = new RepeatedIds();
+    this.#ids = new CallIds();
     let from = 0;
     for (const length of this.#lengths) {
       const messages = given.slice(from, from + length);

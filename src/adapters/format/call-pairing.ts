@@ -1,5 +1,6 @@
 // Pairs tool responses with calls, in formats in which either may lack an id: by id if there is one, else by name, in order.
 
+import { UniqueIds } from '../../shared/unique-ids.js';
 import type { AnsweredTool } from './blocks.js';
 import type { Origin } from './message-format.js';
 
@@ -19,7 +20,7 @@ interface OpenCall extends ToolUseName {
 
 /** Pairs the calls and responses of one conversation. Generated ids depend on origins only. */
 export class CallPairing {
-  readonly #taken = new Set<string>();
+  readonly #ids = new UniqueIds();
   /** Open calls by what a response may know of its call: id or name. */
   readonly #queues = new Map<string, OpenCallQueue>();
   #step = 0;
@@ -72,10 +73,7 @@ export class CallPairing {
   }
 
   #idFor(id: string | undefined, [message, part]: Origin): string {
-    let free = id === undefined || id === '' ? `#${message}.${part}` : id;
-    while (this.#taken.has(free)) free = free === id ? `#${message}.${part}` : `#${free}`;
-    this.#taken.add(free);
-    return free;
+    return this.#ids.take(id === undefined || id === '' ? `#${message}.${part}` : id);
   }
 
   #queueOf(key: string): OpenCallQueue {

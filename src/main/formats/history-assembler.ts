@@ -14,6 +14,7 @@ import {
   type ToolResponseBlock,
 } from '../../shared/content.js';
 import { withoutUndefined } from '../../shared/json.js';
+import { UniqueIds } from '../../shared/unique-ids.js';
 import { TextRepair } from './text-repair.js';
 import type { TranscriptEvent, TranscriptPlace } from './transcript.js';
 
@@ -81,8 +82,8 @@ export class HistoryAssembler {
   readonly #openCalls = new Map<string, OpenCall>();
   /** Responses recorded before their calls, by the recorded id of the call. */
   readonly #early = new Map<string, EarlyResponse>();
-  /** For each id in use, the suffix for the next call with the same id. */
-  readonly #usedIds = new Map<string, number>();
+  /** Of calls. */
+  readonly #ids = new UniqueIds();
   readonly #tallies = new Map<string, number>();
   readonly #repair = new TextRepair((what) => {
     this.tally(what);
@@ -137,7 +138,7 @@ export class HistoryAssembler {
       const mayCome =
         recordedId !== undefined &&
         !this.#early.has(recordedId) &&
-        !this.#usedIds.has(this.#repair.repair(recordedId));
+        !this.#ids.has(this.#repair.repair(recordedId));
       if (mayCome && this.#early.size < MAX_EARLY) {
         this.#early.set(recordedId, { response, place: this.place, metadata });
       } else this.#warnOfOrphan(response);
@@ -224,7 +225,7 @@ export class HistoryAssembler {
       this.tally('tool calls recorded twice in one message, left out once');
       return;
     }
-    const id = this.#uniqueId(this.#repair.repair(call.id));
+    const id = this.#ids.take(call.id === '' ? 'call' : this.#repair.repair(call.id));
     const recordedId = call.id === '' ? id : call.id;
     turn.recordedIds.add(recordedId);
     turn.callOrder.push(recordedId);
@@ -234,18 +235,6 @@ export class HistoryAssembler {
     if (early === undefined) return;
     this.#early.delete(recordedId);
     this.addResponse(early.response, early.metadata);
-  }
-
-  #uniqueId(recorded: string): string {
-    let id = recorded;
-    let number = this.#usedIds.get(recorded) ?? (recorded === '' ? 1 : 2);
-    while (id === '' || this.#usedIds.has(id)) {
-      id = recorded === '' ? `call-${number}` : `${recorded}_${number}`;
-      number += 1;
-    }
-    this.#usedIds.set(recorded, number);
-    this.#usedIds.set(id, this.#usedIds.get(id) ?? 2);
-    return id;
   }
 
   /** Amortized O(1): an answered call stays answered while its turn is open, so no call is examined twice. */

@@ -104,7 +104,7 @@ describe('CallPairing', () => {
       pairing.call({ id: '#0.1', name: 'run' }, [1, 0]),
       pairing.call({ id: '', name: 'run' }, [2, 0]),
     ];
-    expect(ids).toEqual(['#0.1', '##0.1', '#1.0', '#2.0']);
+    expect(ids).toEqual(['#0.1', '#0.1#2', '#0.1#3', '#2.0']);
   });
 
   it('pairs like a search through all open calls for each response', () => {

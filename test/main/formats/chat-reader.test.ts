@@ -60,8 +60,8 @@ describe('ChatReader', () => {
       ],
     });
     expect(entries).toEqual([
-      aiContent([toolCall('call-1', 'f', {})]),
-      toolContent([toolResponse('call-1', 'f', '4')]),
+      aiContent([toolCall('call', 'f', {})]),
+      toolContent([toolResponse('call', 'f', '4')]),
     ]);
   });
 
@@ -72,8 +72,8 @@ describe('ChatReader', () => {
     expect(entries).toEqual([
       aiContent([toolCall('a', 'f', {})]),
       toolContent([toolResponse('a', 'f', 'x')]),
-      aiContent([toolCall('a_2', 'f', {})]),
-      toolContent([toolResponse('a_2', 'f', 'x')]),
+      aiContent([toolCall('a#2', 'f', {})]),
+      toolContent([toolResponse('a#2', 'f', 'x')]),
     ]);
   });
 
@@ -87,8 +87,8 @@ describe('ChatReader', () => {
       { role: 'user', content: 'thanks' },
     ]);
     expect(entries.slice(2)).toEqual([
-      aiContent([{ type: 'text', text: 'Look:' }, toolCall('call-1', 'bash', { command: 'ls' })]),
-      toolContent([toolResponse('call-1', 'bash', 'OBSERVATION:\nfile')]),
+      aiContent([{ type: 'text', text: 'Look:' }, toolCall('call', 'bash', { command: 'ls' })]),
+      toolContent([toolResponse('call', 'bash', 'OBSERVATION:\nfile')]),
       humanText('thanks'),
     ]);
   });

@@ -442,8 +442,8 @@ describe('a session of Claude Code that has branches', () => {
     expect(bare(entries.slice(5))).toEqual([
       human('in short'),
       human('three'),
-      aiContent([toolCall('a_2', 'Read', {})]),
-      { speaker: 'tool', blocks: [toolResponse('a_2', 'Read', 'ok')] },
+      aiContent([toolCall('a#2', 'Read', {})]),
+      { speaker: 'tool', blocks: [toolResponse('a#2', 'Read', 'ok')] },
       aiContent('four'),
     ]);
     const isKept = entries.map(({ metadata }) => metadata?.isKept === true);

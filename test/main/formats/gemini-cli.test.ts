@@ -196,12 +196,12 @@ describe('a list of Content', () => {
       { speaker: 'human', blocks: [{ type: 'text', text: 'read it' }] },
       aiContent([
         { type: 'thinking', thought: 'thinking' },
-        toolCall('call-1', 'read_file', { file_path: 'x' }),
+        toolCall('call', 'read_file', { file_path: 'x' }),
         toolCall('b', 'read_file', { file_path: 'y' }),
       ]),
       toolContent([
         toolResponse('b', 'read_file', 'no y', 'no y'),
-        toolResponse('call-1', 'read_file', 'x it is'),
+        toolResponse('call', 'read_file', 'x it is'),
       ]),
       { speaker: 'human', blocks: [{ type: 'text', text: 'go on' }] },
     ]);

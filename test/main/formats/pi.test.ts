@@ -112,8 +112,8 @@ describe('PI', () => {
     expect(kept).toEqual([...Array<boolean>(7).fill(false), true, true, true, false]);
     expect(bare(entries.slice(6))).toEqual([
       ...bare([humanText('what was'), humanText('two')]),
-      called('b_2'),
-      toolContent([toolResponse('b_2', 'read', 'ok')]),
+      called('b#2'),
+      toolContent([toolResponse('b#2', 'read', 'ok')]),
       aiContent([{ type: 'text', text: 'done' }]),
     ]);
   });

@@ -43,27 +43,27 @@ describe('a trajectory of SWE-agent', () => {
       humanText('the issue'),
       aiContent([
         { type: 'text', text: 'open it' },
-        toolCall('call-1', 'open', { command: 'open "a.py" 7', path: 'a.py' }),
+        toolCall('call', 'open', { command: 'open "a.py" 7', path: 'a.py' }),
       ]),
-      toolContent([toolResponse('call-1', 'open', `code${STATE}`)]),
+      toolContent([toolResponse('call', 'open', `code${STATE}`)]),
       aiContent([
         { type: 'text', text: 'edit it' },
-        toolCall('call-2', 'edit', {
+        toolCall('call#2', 'edit', {
           command: 'edit 1:1\nx\nend_of_edit',
           path: '/repo/a.py',
         }),
       ]),
-      toolContent([toolResponse('call-2', 'edit', `${edited}\nE999${STATE}`, edited)]),
+      toolContent([toolResponse('call#2', 'edit', `${edited}\nE999${STATE}`, edited)]),
       aiContent([
         { type: 'text', text: 'view it' },
-        toolCall('call-3', 'str_replace_editor', {
+        toolCall('call#3', 'str_replace_editor', {
           command: 'view',
           path: '/repo/a.py',
           text: 'str_replace_editor view /repo/a.py',
         }),
       ]),
-      toolContent([toolResponse('call-3', 'str_replace_editor', 'code')]),
-      aiContent([toolCall('call-4', 'submit', { command: 'submit' })]),
+      toolContent([toolResponse('call#3', 'str_replace_editor', 'code')]),
+      aiContent([toolCall('call#4', 'submit', { command: 'submit' })]),
     ]);
   });
 
@@ -90,8 +90,8 @@ describe('a trajectory of SWE-agent', () => {
       trajectory: [{ action: 'ls\n', observation: 'files', thought: 'look', response: 'look: ls' }],
     });
     expect(entries).toEqual([
-      aiContent([{ type: 'text', text: 'look' }, toolCall('call-1', 'ls', { command: 'ls' })]),
-      toolContent([toolResponse('call-1', 'ls', 'files')]),
+      aiContent([{ type: 'text', text: 'look' }, toolCall('call', 'ls', { command: 'ls' })]),
+      toolContent([toolResponse('call', 'ls', 'files')]),
     ]);
   });
 });
@@ -118,10 +118,10 @@ describe('MINI_SWE_AGENT', () => {
     });
     expect(entries).toEqual([
       aiContent(
-        [{ type: 'text', text: 'THOUGHT: look' }, toolCall('call-1', 'bash', { command: 'ls' })],
+        [{ type: 'text', text: 'THOUGHT: look' }, toolCall('call', 'bash', { command: 'ls' })],
         { timestamp: 2000, id: 'g', model: 'm', usage: { total_tokens: 1 } },
       ),
-      toolContent([toolResponse('call-1', 'bash', '<returncode>1</returncode>')]),
+      toolContent([toolResponse('call', 'bash', '<returncode>1</returncode>')]),
     ]);
   });
 
