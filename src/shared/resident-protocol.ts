@@ -88,6 +88,8 @@ export interface CompressionRequest {
   readonly targetTokens: number;
   /** What replaces results. @default 'pointer' */
   readonly placeholder?: PlaceholderForm;
+  /** Whether results stay that are no longer than their line. @default false */
+  readonly keepsShort?: boolean | undefined;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { CompressionRequest, PlannedCompression } from '../shared/resident-
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';
 import { findTailStart } from '../shared/summarize/plan-compression.js';
 import { placeholderEnding } from '../shared/placeholder.js';
-import { summaryLine } from '../shared/summarize/tool-summary.js';
+import { isNoShorter, summaryLine } from '../shared/summarize/tool-summary.js';
 import { chooseDrops } from '../shared/summarize/truncation.js';
 import type { CountText } from '../shared/tokens/count-tokens.js';
 import { EMPTY_ENTRY_FLAG } from './resident-facts.js';
@@ -21,7 +21,7 @@ export function planResidentCompression(
   request: CompressionRequest,
   countText: CountText,
 ): PlannedCompression | null {
-  const { preserveThreshold, targetTokens } = request;
+  const { preserveThreshold, targetTokens, keepsShort } = request;
   const placeholder = placeholderOf(request);
   const curated = curate(facts);
   const outline = outlineIndex(index, facts, curated);
@@ -41,6 +41,7 @@ export function planResidentCompression(
       call === NONE ? undefined : { key: facts.keyOfCall(call) },
       placeholderEnding(index.idOf(responses.id.at(row)), placeholder),
     );
+    if (keepsShort === true && isNoShorter(line, digest)) continue;
     lines.set(row, line);
     tokens[entry] = (tokens[entry] ?? 0) - facts.resultTokens.at(row) + countText(line);
   }

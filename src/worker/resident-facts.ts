@@ -49,6 +49,7 @@ export class ResidentFacts {
   readonly #names: IntColumn = new IntColumn();
   readonly #ownKeys: IntColumn = new IntColumn();
   readonly #sizes: IntColumn = new IntColumn();
+  readonly #lengths: IntColumn = new IntColumn();
   #texts: TextTable = new TextTable();
 
   /** Adds the facts of an entry that was just added to the index. */
@@ -85,6 +86,7 @@ export class ResidentFacts {
     facts.#names.pushStretches(this.#names, responseRows);
     facts.#ownKeys.pushStretches(this.#ownKeys, responseRows);
     facts.#sizes.pushStretches(this.#sizes, responseRows);
+    facts.#lengths.pushStretches(this.#lengths, responseRows);
     facts.#texts = this.#texts.withoutUnused([facts.#callKeys, facts.#names, facts.#ownKeys]);
     return facts;
   }
@@ -101,6 +103,7 @@ export class ResidentFacts {
     if (name === undefined) return undefined;
     if ((digest & DIGEST.summary) !== 0) return { isSummary: true, line: name };
     const amount = this.#sizes.at(row);
+    const length = this.#lengths.at(row);
     const unit = (digest & DIGEST.lines) === 0 ? 'char' : 'line';
     return {
       isSummary: false,
@@ -108,6 +111,7 @@ export class ResidentFacts {
       isFailed: (digest & DIGEST.failed) !== 0,
       size: amount === NONE ? undefined : { amount, unit },
       ownKey: this.#textOf(this.#ownKeys.at(row)),
+      length: length === NONE ? undefined : length,
     };
   }
 
@@ -123,15 +127,17 @@ export class ResidentFacts {
       this.#names.push(this.#numberOf(digest?.line));
       this.#ownKeys.push(NONE);
       this.#sizes.push(NONE);
+      this.#lengths.push(NONE);
       return;
     }
-    const { tool, isFailed, size, ownKey } = digest;
+    const { tool, isFailed, size, ownKey, length } = digest;
     const failed = isFailed ? DIGEST.failed : 0;
     const lines = size?.unit === 'line' ? DIGEST.lines : 0;
     this.#digests.push(failed | lines);
     this.#names.push(this.#numberOf(tool));
     this.#ownKeys.push(this.#numberOf(ownKey));
     this.#sizes.push(size?.amount ?? NONE);
+    this.#lengths.push(length ?? NONE);
   }
 
   #numberOf(text: string | undefined): number {

@@ -192,7 +192,7 @@ describe('ctxfold replay', () => {
       /ends too early/,
     ],
     ['an unknown format', () => scratchFile('odd.json', '{"a":1}'), /no known transcript format/],
-    ['an empty file', () => scratchFile('empty.json', ''), /no known transcript format/],
+    ['an empty file', () => scratchFile('empty.json', ''), /The transcript is empty/],
   ])('exits with 3 on %s', async (_, file, message) => {
     const { code, stdout, stderr } = await run('replay', file(), '--json');
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });

@@ -18,13 +18,17 @@ import { countThirds } from '../support/piece-counters.js';
 import { RESIDENT_AGENT } from '../support/resident-session.js';
 import { runs, sightings } from '../support/scale.js';
 
-function planOf(history: readonly IContent[], targetTokens: number): PlannedCompression {
+function planOf(
+  history: readonly IContent[],
+  targetTokens: number,
+  keepsShort?: boolean,
+): PlannedCompression {
   const resident = new ResidentHistory({ agent: RESIDENT_AGENT, countsTokens: true }, countThirds);
   const after = { revision: 0, length: history.length };
   const contents = history.map(postedPart);
   const knownTokens = new Int32Array(history.length).fill(-1);
   const steps = [{ kind: 'stage', contents, knownTokens } as const];
-  const compression = { preserveThreshold: 0.2, targetTokens };
+  const compression = { preserveThreshold: 0.2, targetTokens, keepsShort };
   const before = { revision: 0, length: 0 };
   const value = resident.receive({ sequence: 1, before, after, steps, compression });
   if (!value.compression) throw new Error();
@@ -40,10 +44,12 @@ function curatedOf(history: readonly IContent[]): readonly IContent[] {
 async function compressHere(
   history: readonly IContent[],
   contextLimit: number,
+  keepsShortResults: boolean,
 ): Promise<readonly IContent[]> {
   const { newHistory } = await new HighDensityStrategy().compress(
     compressionContext(curatedOf(history), {
       contextLimit,
+      keepsShortResults,
       countEach: (entries) =>
         Promise.resolve(entries.map((entry) => countEntryTokens(entry, countThirds))),
     }),
@@ -72,9 +78,13 @@ describe('planResidentCompression', () => {
   });
 
   it('plans the same as the strategy does, also with empty answers and results that are lines already', async () => {
-    const expectSame = async (history: readonly IContent[], limit: number): Promise<IContent[]> => {
-      const here = await compressHere(history, limit);
-      const plan = planOf(history, TARGET_SHARE * 0.85 * limit);
+    const expectSame = async (
+      history: readonly IContent[],
+      limit: number,
+      keepsShort: boolean,
+    ): Promise<IContent[]> => {
+      const here = await compressHere(history, limit, keepsShort);
+      const plan = planOf(history, TARGET_SHARE * 0.85 * limit, keepsShort);
       const { newHistory, knownTokens } = carryOutCompression(plan, curatedOf(history));
       expect(newHistory).toEqual(here);
       const made = newHistory.filter((entry) => !history.includes(entry));
@@ -89,10 +99,11 @@ describe('planResidentCompression', () => {
         arbitraryHistory({ maxEntries: 80 }),
         fc.nat(80),
         fc.nat(2_000),
-        async (given, place, limit) => {
+        fc.boolean(),
+        async (given, place, limit, keepsShort) => {
           const inside = historyOf('a: a:r1,r2 t:r1? a: t:r1,r2 h a:');
-          const once = await expectSame(given.toSpliced(place, 0, ...inside), limit);
-          await expectSame([...once, ...historyOf('h a: a:r3 t:r3 h a')], limit);
+          const once = await expectSame(given.toSpliced(place, 0, ...inside), limit, keepsShort);
+          await expectSame([...once, ...historyOf('h a: a:r3 t:r3 h a')], limit, keepsShort);
         },
       ),
       { numRuns: runs(300) },

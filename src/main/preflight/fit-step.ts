@@ -84,9 +84,10 @@ async function tryFit(
   const room = gauge.roomTokens();
   const entries = history.getAll();
   const { outline, callOf } = outlineHistory(entries);
-  const placeholder = parts.config.runtimeContext.ephemerals.densityPlaceholder?.();
+  const { isForAgents, runtimeContext } = parts.config;
+  const placeholder = runtimeContext.ephemerals.densityPlaceholder?.();
   const summaries = entries.map((entry, index) =>
-    summarizeEntry(entry, index, callOf, placeholder),
+    summarizeEntry(entry, index, callOf, placeholder, isForAgents),
   );
   const [tokens, summarizedTokens] = await abortable(
     Promise.all([history.countEach(entries), history.countEach(summaries)]),

@@ -148,6 +148,7 @@ export function compressionContext(
     countEach: (contents) => history.countEach(contents),
     planCompression: (request) =>
       offload.planCompression?.(base, request, signal) ?? Promise.resolve(undefined),
+    keepsShortResults: parts.config.isForAgents,
     currentTokenCount: history.getTotalTokens(),
     logger,
     promptId,

@@ -29,9 +29,10 @@ export class HighDensityStrategy implements CompressionStrategy {
   }
 
   /**
-   * Summarizes every tool response in front of the recent tail. If that does not reach the target of `threshold × contextLimit
-   * × 0.6` tokens, also drops the oldest entries of the head: first ai entries with everything that answers them, then human
-   * ones. Linear in entries. If the history is resident in a worker, it is planned there, with the same result.
+   * Summarizes every tool response in front of the recent tail, except short ones with `keepsShortResults`. If that does not reach
+   * the target of `threshold × contextLimit × 0.6` tokens, also drops the oldest entries of the head: first ai entries with
+   * everything that answers them, then human ones. Linear in entries. If the history is resident in a worker, it is planned
+   * there, with the same result.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
     const { history, logger, runtimeContext } = context;
@@ -39,7 +40,8 @@ export class HighDensityStrategy implements CompressionStrategy {
     const preserveThreshold = ephemerals.preserveThreshold();
     const targetTokens = compressionTarget(ephemerals);
     const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
-    const request = { preserveThreshold, targetTokens, placeholder };
+    const keepsShort = context.keepsShortResults;
+    const request = { preserveThreshold, targetTokens, placeholder, keepsShort };
     const planned = await context.planCompression?.(request);
     context.signal?.throwIfAborted();
     if (planned?.length === history.length) {
@@ -57,7 +59,7 @@ export class HighDensityStrategy implements CompressionStrategy {
       targetTokens,
     });
     const summarized = history.map((entry, index) =>
-      index < tailStart ? summarizeEntry(entry, index, callOf, placeholder) : entry,
+      index < tailStart ? summarizeEntry(entry, index, callOf, placeholder, keepsShort) : entry,
     );
     const tokens = await countEach(context, summarized);
     context.signal?.throwIfAborted();

@@ -92,6 +92,8 @@ export interface CompressionContext {
   readonly planCompression?: (
     request: CompressionRequest,
   ) => Promise<PlannedCompression | undefined>;
+  /** Whether results stay that are no longer than the line that would replace them. @default false, as specified */
+  readonly keepsShortResults?: boolean;
   readonly currentTokenCount: number;
   readonly logger: Logger;
   readonly promptId: string;

@@ -18,6 +18,7 @@ import {
 } from '../placeholder.js';
 import { withResult } from '../content.js';
 import { hasFailed } from '../outcome.js';
+import { payloadCharacters } from '../tokens/estimate.js';
 import { originalLength } from '../shrink/shown-before.js';
 import type { CallOf } from './history-outline.js';
 
@@ -43,6 +44,8 @@ export type ResponseDigest =
       readonly size: ResultSize | undefined;
       /** The key to show if there is no call. */
       readonly ownKey: string | undefined;
+      /** The characters of the result; `undefined` if it is a pointer or has media, which are never kept. */
+      readonly length: number | undefined;
     };
 
 /** What a summary line shows of a call. */
@@ -62,10 +65,19 @@ export function summarizeToolResponse(
   call: ToolCallBlock | undefined,
   form: PlaceholderForm = 'pointer',
 ): string {
+  return lineFor(digestResponse(response), response.callId, call, form);
+}
+
+function lineFor(
+  digest: ResponseDigest,
+  callId: string,
+  call: ToolCallBlock | undefined,
+  form: PlaceholderForm,
+): string {
   return summaryLine(
-    digestResponse(response),
+    digest,
     call === undefined ? undefined : { key: keyOfCall(call) },
-    placeholderEnding(response.callId, form),
+    placeholderEnding(callId, form),
   );
 }
 
@@ -95,7 +107,7 @@ export function summaryLine(
 
 /** Digests a response; reads its whole result. */
 export function digestResponse(response: ToolResponseBlock): ResponseDigest {
-  const { toolName, result, error } = response;
+  const { toolName, result, error, mediaTokens } = response;
   // `REMOVED_POINTER` stays as it is, because a summary line would state an outcome that is no longer known.
   const isLine =
     result === REMOVED_POINTER || (!isPointer(result) && placeholderKind(response) !== 'none');
@@ -110,6 +122,7 @@ export function digestResponse(response: ToolResponseBlock): ResponseDigest {
     isFailed: isExcerpt ? Boolean(error) || result.includes(EXCERPT.failed) : hasFailed(response),
     size,
     ownKey: keyOfResult(result, size),
+    length: isPointer(result) || (mediaTokens ?? 0) > 0 ? undefined : payloadCharacters(result),
   };
 }
 
@@ -142,21 +155,31 @@ function sizeOf(result: unknown): ResultSize | undefined {
   return { amount: JSON.stringify(result).length, unit: 'char' };
 }
 
+/** Whether a line would be no shorter than the result that it stands for. */
+export function isNoShorter(line: string, digest: ResponseDigest): boolean {
+  return !digest.isSummary && digest.length !== undefined && line.length >= digest.length;
+}
+
 /**
  * Replaces each tool result of an entry by one line; returns the entry itself if nothing changes. Results of running tools
  * stay. `callOf` finds calls in the history in which the entry is at `index`.
+ *
+ * @param keepsShort whether results stay that are no longer than their line
  */
 export function summarizeEntry(
   entry: IContent,
   index: number,
   callOf: CallOf,
   form: PlaceholderForm = 'pointer',
+  keepsShort: boolean = false,
 ): IContent {
   if (entry.speaker !== 'tool') return entry;
   const blocks = entry.blocks.map((block, at) => {
     if (block.type !== 'tool_response' || block.isComplete === false) return block;
-    const summary = summarizeToolResponse(block, callOf(index, at), form);
-    return summary === block.result ? block : withResult(block, summary);
+    const digest = digestResponse(block);
+    const line = lineFor(digest, block.callId, callOf(index, at), form);
+    const isKept = line === block.result || (keepsShort && isNoShorter(line, digest));
+    return isKept ? block : withResult(block, line);
   });
   return blocks.some((block, at) => block !== entry.blocks[at]) ? { ...entry, blocks } : entry;
 }

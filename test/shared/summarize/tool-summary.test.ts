@@ -15,6 +15,7 @@ import {
   summarizeToolResponse,
   summaryLine,
 } from '../../../src/shared/summarize/tool-summary.js';
+import { payloadCharacters } from '../../../src/shared/tokens/estimate.js';
 import { runs } from '../../support/scale.js';
 
 /** The summary of a response to a call with these parameters. */
@@ -258,6 +259,7 @@ describe('digestResponse', () => {
       isFailed: false,
       size,
       ownKey,
+      length: result === PRUNED_POINTER ? undefined : payloadCharacters(result),
     });
   });
 
