@@ -163,7 +163,7 @@ describe('Session.snapshot', () => {
     );
     const order = [
       aiContent([toolCall('o1', 'create_order', { sku: 'A-1' })]),
-      toolContent([toolResponse('o1', 'create_order', { id: 7 })]),
+      toolContent([toolResponse('o1', 'create_order', 'order 7 was made, '.repeat(10))]),
     ];
     const history = [humanText('Build it.'), ...order, ...calls.flat()];
     const settings = {
