@@ -40,13 +40,14 @@ type Ask = (
 
 /** A request with a history: its parsed body, the list in it, and the other fields. */
 interface HistoryRequest {
-  readonly key: ListKey;
   readonly body: JsonRecord;
   readonly list: readonly never[];
   readonly besides: JsonRecord;
 }
 
 /**
+ * Creates the `fetch` of an adapter.
+ *
  * @param compactions key of the list in the body → how it is compacted; other lists are not
  * @param send sends the requests
  */
@@ -55,26 +56,28 @@ export function createCompactingFetch(
   send: Fetch,
   logger: Logger,
 ): Fetch {
+  const lists = Object.entries(compactions) as [ListKey, ListCompaction][];
   const sendCompacted: SendEdited = async (url, request, sendText) => {
     const path = url.replace(/[?#].*/s, '');
-    const read = historyIn(path, request);
-    const compaction = read && compactions[read.key];
-    if (compaction === undefined) return sendText(url, request);
-    const { key, body, list, besides } = read as HistoryRequest;
+    const found = lists.find(([name]) => HISTORY_LISTS[name].path.test(path));
+    const read = found && historyIn(found[0], request);
+    if (found === undefined || read === undefined) return sendText(url, request);
+    const [key, { compact, byProvider }] = found;
+    const { body, list, besides } = read;
     if (isHeld(HISTORY_LISTS[key].heldBy, besides)) {
       warnOfNothingToCompact(logger, SERVER_HELD);
       return sendText(url, request);
     }
     let takeUsage: ((usage: CompactCall) => void) | undefined;
     const compacted = async (refusal?: string): Promise<TextRequest> => {
-      const sent = await compaction.compact(list, {
+      const sent = await compact(list, {
         signal: request.signal ?? undefined,
         modelName: modelOfRequest(path, besides),
         overheadTokens: overheadOf(...Object.values(besides)),
         answerUsage: (take) => (takeUsage = take),
         cacheTtlMs: cacheTtlIn(besides),
         refusal,
-        compactByProvider: compaction.byProvider?.(asking(sendText, request), url, besides),
+        compactByProvider: byProvider?.(asking(sendText, request), url, besides),
       });
       return isSameList(sent, list)
         ? request
@@ -86,15 +89,12 @@ export function createCompactingFetch(
   return editingFetch(sendCompacted, send, logger);
 }
 
-function historyIn(path: string, request: TextRequest): HistoryRequest | undefined {
+function historyIn(key: ListKey, request: TextRequest): HistoryRequest | undefined {
   if (request.method?.toUpperCase() !== 'POST') return undefined;
-  const keys = Object.keys(HISTORY_LISTS) as ListKey[];
-  const key = keys.find((name) => HISTORY_LISTS[name].path.test(path));
-  if (key === undefined) return undefined;
   const body = asRecord(tryParseJson(request.body)) ?? {};
   const { [key]: list, ...besides } = body;
   return Array.isArray(list) && list.length > 0 && list.every(isRecord)
-    ? { key, body, list: list as never[], besides }
+    ? { body, list: list as never[], besides }
     : undefined;
 }
 

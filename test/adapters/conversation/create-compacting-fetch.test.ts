@@ -6,11 +6,11 @@ import * as google from '../../../src/google.js';
 import * as openai from '../../../src/openai.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
-import type { Session } from '../../../src/main/session.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { runChat, runResponses } from '../openai/agent-loops.js';
 import { scriptedWork } from '../openai/scripted-work.js';
+import { noting } from '../../support/noted-usage.js';
 import { openCompactor } from '../../support/open-compactor.js';
 
 function compactingFetch(
@@ -28,17 +28,6 @@ function addressOf(asked: Parameters<typeof fetch>[0]): string {
 
 function textOf(body: unknown): string {
   return typeof body === 'string' ? body : '';
-}
-
-/** Collects the input tokens that are reported to sessions. */
-function noting(reported: number[]): (session: Session) => void {
-  return (session) => {
-    const report = session.reportUsage.bind(session);
-    session.reportUsage = (usage) => {
-      reported.push(usage.inputTokens);
-      return report(usage);
-    };
-  };
 }
 
 interface Work {

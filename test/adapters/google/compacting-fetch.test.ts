@@ -8,6 +8,7 @@ import type { ScriptedProvider } from '../../../examples/support/scripted-provid
 import { compactingFetch } from '../../../src/adapters/google/compacting-fetch.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
+import { noting } from '../../support/noted-usage.js';
 import { openCompactor } from '../../support/open-compactor.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { runTool, scriptedWork, workspaceTools } from '../openai/scripted-work.js';
@@ -92,13 +93,7 @@ async function play(
     const fetch = compactingFetch(openCompactor(options), {
       edits: 'every-turn',
       onError: 'throw',
-      onSession: (session) => {
-        const report = session.reportUsage.bind(session);
-        session.reportUsage = (usage) => {
-          usages.push(usage.inputTokens);
-          return report(usage);
-        };
-      },
+      onSession: noting(usages),
     });
     const httpOptions = { baseUrl: provider.url, ...(isCompacted && { fetch }) };
     return new GoogleGenAI({ ...client, httpOptions });
