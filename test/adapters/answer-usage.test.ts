@@ -11,6 +11,7 @@ import { createCompactor } from '../../src/index.js';
 import { memoryStore } from '../../src/state.js';
 import type { StateStore } from '../../src/state.js';
 import { contextEdit } from '../../src/langchain.js';
+import * as google from '../../src/google.js';
 import * as openai from '../../src/openai.js';
 import type { AdapterOptions } from '../../src/ai-sdk.js';
 import { nextTurn } from '../../src/main/waiting/event-loop-turn.js';
@@ -160,6 +161,29 @@ const responsesFetch =
     };
   };
 
+const geminiFetch =
+  (isStreamed: boolean): Open =>
+  (compactor, options) => {
+    let tokens = (): number => 0;
+    const send = google.compactingFetch(compactor, options, () => {
+      const usageMetadata = { trafficType: 'ON_DEMAND', promptTokenCount: tokens() };
+      return Promise.resolve(
+        isStreamed
+          ? streamOf([{ usageMetadata: { trafficType: 'ON_DEMAND' } }, { usageMetadata }])
+          : Response.json({ candidates: [], usageMetadata }),
+      );
+    });
+    return async (texts, inputTokens) => {
+      tokens = inputTokens;
+      const contents = texts.map((text, at) => {
+        return { role: roleOf(at) === 'user' ? 'user' : 'model', parts: [{ text }] };
+      });
+      const url = 'https://h/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse';
+      const answer = await send(url, { method: 'POST', body: JSON.stringify({ contents }) });
+      expect(await answer.text()).toContain('"usageMetadata"');
+    };
+  };
+
 /** Agents of LangChain keep the usage in their messages. */
 const langchainEdit: Open = (compactor, options) => {
   const edit = contextEdit(compactor, options);
@@ -194,6 +218,8 @@ const WAYS: Record<string, Open> = {
   'a fetch for Chat Completions, streamed': chatFetch(true),
   'a fetch for Responses': responsesFetch(false),
   'a fetch for Responses, streamed': responsesFetch(true),
+  'a fetch for Gemini': geminiFetch(false),
+  'a fetch for Gemini, streamed': geminiFetch(true),
 };
 
 /** Makes calls, all in one process or each in its own; returns what the provider counts in each request. */

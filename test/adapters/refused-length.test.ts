@@ -10,7 +10,8 @@ import { prepareStep } from '../../src/adapters/ai-sdk/prepare-step.js';
 import type { SdkMessage, SdkPart } from '../../src/adapters/ai-sdk/sdk-message.js';
 import { compactionMiddleware as ofAnthropic } from '../../src/adapters/anthropic/compaction-middleware.js';
 import { compactionMiddleware as ofLangChain } from '../../src/adapters/langchain/compaction-middleware.js';
-import { compactingFetch } from '../../src/adapters/openai/compacting-fetch.js';
+import * as google from '../../src/google.js';
+import * as openai from '../../src/openai.js';
 import { messageCompactor } from '../../src/adapters/anthropic/message-compactor.js';
 import type { CompactCall } from '../../src/adapters/request/adapter-options.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
@@ -150,27 +151,59 @@ const overLangChain: StartAgent = (provider, compactor) => {
   };
 };
 
-const overFetch: StartAgent = (provider, compactor) => {
-  const messages: object[] = [{ role: 'user', content: 'make it work' }];
-  const fetch = compactingFetch(compactor, {}, async (_, init) => {
-    try {
-      provider.take((JSON.parse(init?.body as string) as { messages: unknown }).messages);
-    } catch (thrown) {
-      return Response.json({ error: { message: (thrown as Error).message } }, { status: 413 });
-    }
-    return Response.json({ choices: [] });
-  });
-  return async (at, content) => {
-    const body = JSON.stringify({ model: NAME, messages });
-    const answer = await fetch('https://h/v1/chat/completions', { method: 'POST', body });
-    if (!answer.ok) throw new Error(await answer.text());
+/** How messages are put in the requests of an API. */
+interface Wire {
+  readonly compactingFetch: typeof openai.compactingFetch;
+  readonly url: string;
+  readonly key: string;
+  readonly opening: object;
+  readonly exchange: (at: number, result: string) => readonly object[];
+}
+
+const overFetch =
+  ({ compactingFetch, url, key, opening, exchange }: Wire): StartAgent =>
+  (provider, compactor) => {
+    const messages = [opening];
+    const fetch = compactingFetch(compactor, {}, async (_, init) => {
+      try {
+        provider.take((JSON.parse(init?.body as string) as Record<string, unknown>)[key]);
+      } catch (thrown) {
+        return Response.json({ error: { message: (thrown as Error).message } }, { status: 413 });
+      }
+      return Response.json({ choices: [] });
+    });
+    return async (at, content) => {
+      const body = JSON.stringify({ ...(key === 'messages' && { model: NAME }), [key]: messages });
+      const answer = await fetch(url, { method: 'POST', body });
+      if (!answer.ok) throw new Error(await answer.text());
+      messages.push(...exchange(at, content));
+    };
+  };
+
+const CHAT: Wire = {
+  compactingFetch: openai.compactingFetch,
+  url: 'https://h/v1/chat/completions',
+  key: 'messages',
+  opening: { role: 'user', content: 'make it work' },
+  exchange: (at, content) => {
     const called = { name: 'fetch_page', arguments: JSON.stringify({ at }) };
     const tool_calls = [{ id: `t${at}`, type: 'function', function: called }];
-    messages.push(
+    return [
       { role: 'assistant', content: null, tool_calls },
       { role: 'tool', tool_call_id: `t${at}`, content },
-    );
-  };
+    ];
+  },
+};
+
+const GEMINI: Wire = {
+  compactingFetch: google.compactingFetch,
+  url: `https://h/v1beta/models/${NAME}:generateContent`,
+  key: 'contents',
+  opening: { role: 'user', parts: [{ text: 'make it work' }] },
+  exchange: (at, output) => [
+    { role: 'model', parts: [{ functionCall: { name: 'fetch_page', args: { at } } }] },
+    { role: 'user', parts: [{ functionResponse: { name: 'fetch_page', response: { output } } }] },
+  ],
 };
 
 async function play(
@@ -199,7 +232,8 @@ const WAYS = [
   ["`prepareStep`, by the caller's next run", overPrepareStep('Generate')],
   ["`prepareStep`, by the caller's next run, streamed", overPrepareStep('Stream')],
   ['LangChain', overLangChain],
-  ['a fetch for Chat Completions', overFetch],
+  ['a fetch for Chat Completions', overFetch(CHAT)],
+  ['a fetch for Gemini', overFetch(GEMINI)],
 ] as const;
 const LIMITS = [
   ['the right limit', undefined],
@@ -343,7 +377,7 @@ const STREAMED: Record<string, (provider: DenseProvider, compactor: Compactor) =
   },
   compactingFetch: (provider, compactor) => {
     let isTaken = true;
-    const fetch = compactingFetch(compactor, {}, async (_, init) => {
+    const fetch = openai.compactingFetch(compactor, {}, async (_, init) => {
       isTaken = takes(provider, (JSON.parse(init?.body as string) as { input: unknown }).input);
       const events = [
         { type: 'response.created', response: { error: null } },
@@ -415,7 +449,7 @@ it('a prompt that was refused for the length of its answer is not shortened', as
     ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: LIMIT },
   });
   const sent: unknown[] = [];
-  const fetch = compactingFetch(compactor, { onError: 'throw' }, async (_url, init) => {
+  const fetch = openai.compactingFetch(compactor, { onError: 'throw' }, async (_url, init) => {
     sent.push(JSON.parse(init?.body as string));
     return Response.json({ error: { message } }, { status: 400 });
   });

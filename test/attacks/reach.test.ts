@@ -18,6 +18,7 @@ const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes:
  */
 const ASKS_A_MODEL = [
   'src/adapters/anthropic/compacting-fetch.ts',
+  'src/adapters/google/compacting-fetch.ts',
   'src/adapters/openai/compacting-fetch.ts',
   'src/cli/replay/chat-completions-model.ts',
 ];

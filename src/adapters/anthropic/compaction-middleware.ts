@@ -4,7 +4,7 @@
 import type { Middleware } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
 import { refusesReasoning } from '../../main/models/model-limits.js';
-import { modelInPath } from '../../main/models/model-name.js';
+import { modelOfRequest } from '../../main/models/model-name.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import { loggerOf } from '../request/adapter-options.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
@@ -104,7 +104,7 @@ export function compactionMiddleware(
       const { messages: given, ...besides } = parsed;
       let takeUsage: CompactedBody['takeUsage'];
       let changedFrom = 0;
-      const modelName = modelOf(request, parsed);
+      const modelName = modelOfRequest(request.url, parsed);
       const compacted = await compact(given, {
         signal: request.signal ?? undefined,
         modelName,
@@ -141,7 +141,7 @@ export function compactionMiddleware(
 
   async function countedBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
     const { messages: given } = parsed;
-    const modelName = modelOf(attempt, parsed);
+    const modelName = modelOfRequest(attempt.url, parsed);
     const reasoning = reasoningOfModel(modelName, parsed['thinking']);
     const messages = await compact.asSent(given, { modelName, reasoning });
     if (isSameList(messages, given)) return { body: attempt.body as string, hasCompaction: false };
@@ -177,11 +177,6 @@ function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
   if (!isRequestBody(parsed) || parsed.messages.length === 0) return undefined;
   // Bedrock serves other models' messages at the same path.
   return isCloud && parsed['anthropic_version'] === undefined ? undefined : parsed;
-}
-
-/** Returns the model of a request, which Google Cloud and Bedrock have in the path. */
-function modelOf({ url }: APIRequest, body: RequestBody): string | undefined {
-  return asText(body['model']) ?? modelInPath(url.replace(/[?#].*/, ''));
 }
 
 const THREAD_WARNING =

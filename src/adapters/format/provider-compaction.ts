@@ -8,6 +8,7 @@ import type { IContent } from '../../shared/content.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import type { ProviderCompacted } from '../../main/strategies/provider-compaction.js';
 import { entryOfProvider, isProviderEntry } from '../../main/strategies/provider-compaction.js';
+import { HISTORY_LISTS, isHeld } from './history-lists.js';
 import type {
   MessageFormat,
   PlacedBlock,
@@ -55,21 +56,21 @@ export const ITEM_PROVIDER_MESSAGES: ProviderMessages<never> = {
   write: (item) => item as never,
 };
 
-const STATE_OPTIONS = ['previous_response_id', 'previousResponseId', 'conversation'];
+const STATE_OPTIONS = [...HISTORY_LISTS.input.heldBy, 'previousResponseId'];
 
 /** Whether the server holds the items of any of these requests, as their fields or their options in any SDK say. */
 export function isServerHeld(...requests: readonly unknown[]): boolean {
   try {
-    return requests.some((request) => STATE_OPTIONS.some((key) => asRecord(request)?.[key]));
+    return requests.some((request) => isHeld(STATE_OPTIONS, asRecord(request) ?? {}));
   } catch {
     // Options that throw when read also throw for whoever sends the request, who reports it.
     return false;
   }
 }
 
-/** Warning for requests whose items the server holds: why nothing can be compacted, and what to do. */
+/** Warning for requests of whose history the server holds a part: why nothing can be compacted, and what to do. */
 export const SERVER_HELD =
-  'the server holds the items of these requests (previous_response_id, conversation), so that nothing can be compacted; send all items each time, or have the server compact by context_management';
+  "the server holds a part of the history of these requests (previous_response_id, conversation, cachedContent), so that nothing can be compacted; send all of it each time, or have OpenAI's server compact by context_management";
 
 /** Splits an entry at the compactions that a provider made by itself, each of which gets its own entry. */
 export function splitAtCompactions(entry: PlacedEntry): readonly PlacedEntry[] {

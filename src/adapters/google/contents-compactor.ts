@@ -20,12 +20,8 @@ import { contentFormat } from './content-format.js';
  * await ai.models.generateContent({ model, contents: await compact(contents) });
  * ```
  *
- * Keep appending to your own array. The history of a chat cannot be changed, so a compacted chat is a new
- * one: `ai.chats.create({ model, config, history: await compact(chat.getHistory(true)) })`.
- *
- * With automatic function calling (`CallableTool`, `mcpToTool`) the SDK calls the model several times per request, and nothing can be
- * compacted in between: keep `maximumRemoteCalls` low enough for the window. Continue with the response's
- * `automaticFunctionCallingHistory` and its content.
+ * Keep appending to your own array. In chats and automatic function calling (`CallableTool`, `mcpToTool`) the SDK assembles the
+ * contents itself: use `compactingFetch` for them.
  *
  * Contents of one role that a removal makes adjacent are joined. The first of parallel calls is kept as long as another call of its
  * step is, because only the first one has the thought signature that Gemini requires.

@@ -90,9 +90,11 @@ export class UsageReader {
   #scan(text: string): boolean {
     this.refusal ??= REFUSED_IN_STREAM.exec(text)?.[0];
     this.hasServerCalls ||= SERVER_CALL.test(text);
-    const found = [...objectsAt(text, 'usage'), ...objectsAt(text, 'usageMetadata')];
-    for (const usage of found)
-      this.usage = { ...this.usage, ...withoutUndefined(usageNumbers(usage)) };
+    const found = [...objectsAt(text, 'usage'), ...objectsAt(text, 'usageMetadata')]
+      .map((usage) => withoutUndefined(usageNumbers(usage)))
+      // All events of Vertex AI but the last name only the kind of traffic.
+      .filter((numbers) => Object.keys(numbers).length > 0);
+    for (const numbers of found) this.usage = { ...this.usage, ...numbers };
     if (found.length === 0) return false;
     const [diagnostics] = objectsAt(text, 'prompt_cache_diagnostics');
     const [miss] = objectsAt(text, 'cache_miss_reason');

@@ -1,7 +1,7 @@
 // The APIs whose requests carry the whole history: their paths, where the messages are in a body, who wrote a message, and which
 // requests must not be edited. Stateless.
 
-import { HISTORY_PATHS } from '../../adapters/openai/history-paths.js';
+import { HISTORY_LISTS, isHeld } from '../../adapters/format/history-lists.js';
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 
@@ -48,18 +48,17 @@ export const APIS: readonly Api[] = [
   },
   {
     name: 'responses',
-    path: HISTORY_PATHS.input,
+    path: HISTORY_LISTS.input.path,
     sideRequests: /\/responses\/(?:input_tokens|compact)\/?$/,
     list: ['input'],
     passes: (fields, last) => {
-      if (isSet(fields['previous_response_id']) || isSet(fields['conversation']))
-        return KEPT_HISTORY;
+      if (isHeld(HISTORY_LISTS.input.heldBy, fields)) return KEPT_HISTORY;
       return asRecord(last)?.['type'] === 'compaction_trigger' ? COMPACTION : undefined;
     },
   },
   {
     name: 'chat',
-    path: HISTORY_PATHS.messages,
+    path: HISTORY_LISTS.messages.path,
     list: ['messages'],
   },
   {
@@ -70,10 +69,10 @@ export const APIS: readonly Api[] = [
   },
   {
     name: 'gemini',
-    path: /:(?:streamG|g)enerateContent$/,
+    path: HISTORY_LISTS.contents.path,
     sideRequests: /:countTokens$/,
     list: ['contents'],
-    passes: (fields) => (isSet(fields['cachedContent']) ? KEPT_HISTORY : undefined),
+    passes: (fields) => (isHeld(HISTORY_LISTS.contents.heldBy, fields) ? KEPT_HISTORY : undefined),
   },
 ];
 

@@ -1,4 +1,7 @@
-// Normalizes model ids, as providers, clouds and gateways spell them, to the names that the tables list.
+// Normalizes model ids, as providers, clouds and gateways spell them, to the names that the tables list, and finds them in requests.
+
+import { asText } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 
 /** Longer ids, in UTF-16 units, are cut. */
 const MAX_ID = 500;
@@ -28,6 +31,13 @@ export function plainModelName(id: string): string {
 
 /** Returns the model in a URL path such as `…/models/claude-opus-5-5@default:rawPredict` or `/model/…/invoke`, if there is one. */
 export function modelInPath(path: string): string | undefined {
-  const [, model] = /\/models?\/([^/]+?)(?::[A-Za-z]+|\/[\w-]+)$/.exec(path) ?? [];
+  // Azure has paths such as `/models/chat/completions`, which name no model.
+  const [, model] =
+    /\/(?:models\/(?=[^/]*:)|model\/)([^/]+?)(?::[A-Za-z]+|\/[\w-]+)$/.exec(path) ?? [];
   return model?.replace(/%(3A|40|2F)/gi, decodeURIComponent);
+}
+
+/** Returns the model of a request: that in its fields, else that in the path of its URL, where clouds and Gemini have it. */
+export function modelOfRequest(url: string, fields: JsonRecord): string | undefined {
+  return asText(fields['model']) ?? modelInPath(url.replace(/[?#].*/s, ''));
 }

@@ -25,6 +25,7 @@ describe('routeOf', () => {
     [`/azure${DEPLOYMENT}`, `azure${DEPLOYMENT}`, 'chat'],
     [DEPLOYMENT, `azure${DEPLOYMENT}`, 'chat'],
     ['/azure/openai/v1/responses', 'azure/openai/v1/responses', 'responses'],
+    ['/azure/models/chat/completions', 'azure/models/chat/completions', 'chat'],
     ['/foundry/v1/messages', 'foundry/anthropic/v1/messages', 'anthropic'],
     // Amazon Bedrock: clients write the model plain or percent-encoded
     [`/model/${SONNET}:0/invoke`, `bedrock/model/${SONNET}:0/invoke`, 'anthropic', `${SONNET}:0`],

@@ -83,6 +83,15 @@ describe('answeredUsage', () => {
     );
   });
 
+  it('does not take an event of Vertex AI that names only the kind of traffic for the usage', () => {
+    const known: unknown[] = [];
+    const reader: UsageReader = new UsageReader(false, () => known.push(reader.usage));
+    const trafficType = 'ON_DEMAND';
+    for (const usageMetadata of [{ trafficType }, { trafficType, promptTokenCount: 50 }])
+      reader.add(Buffer.from(`data: ${JSON.stringify({ usageMetadata })}\n\n`));
+    expect(known).toEqual([{ total: 50 }]);
+  });
+
   it('reads a document of many lines, however it is split', () => {
     const usageMetadata = { promptTokenCount: 50, candidatesTokenCount: 5 };
     const text = `${JSON.stringify({ candidates: [{ text: FAKE }], usageMetadata }, null, 2)}\n`;

@@ -1,14 +1,26 @@
-// A client of OpenAI's SDK that uses the `fetch`, with a provider that refuses what breaks a rule.
+// The `fetch` for OpenAI's APIs and that for Gemini's, one over the other: each leaves alone what is for the other. Clients of OpenAI's
+// SDK use them, with a provider that refuses what breaks a rule.
 
 import { describe, expect, it } from 'vitest';
-import { compactingFetch } from '../../../src/adapters/openai/compacting-fetch.js';
+import * as google from '../../../src/google.js';
+import * as openai from '../../../src/openai.js';
+import type { Compactor } from '../../../src/main/compactor.js';
 import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
-import type { Session } from '../../../src/main/session.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
-import { runChat, runResponses } from './agent-loops.js';
-import { scriptedWork } from './scripted-work.js';
+import { runChat, runResponses } from '../openai/agent-loops.js';
+import { scriptedWork } from '../openai/scripted-work.js';
+import { noting } from '../../support/noted-usage.js';
 import { openCompactor } from '../../support/open-compactor.js';
+
+function compactingFetch(
+  compactor: Compactor,
+  options?: AdapterOptions,
+  send?: typeof fetch,
+): typeof fetch {
+  const forOpenAi = openai.compactingFetch(compactor, options, send);
+  return google.compactingFetch(compactor, options, forOpenAi);
+}
 
 function addressOf(asked: Parameters<typeof fetch>[0]): string {
   return asked instanceof Request ? asked.url : asked.toString();
@@ -16,17 +28,6 @@ function addressOf(asked: Parameters<typeof fetch>[0]): string {
 
 function textOf(body: unknown): string {
   return typeof body === 'string' ? body : '';
-}
-
-/** Collects the input tokens that are reported to sessions. */
-function noting(reported: number[]): (session: Session) => void {
-  return (session) => {
-    const report = session.reportUsage.bind(session);
-    session.reportUsage = (usage) => {
-      reported.push(usage.inputTokens);
-      return report(usage);
-    };
-  };
 }
 
 interface Work {
@@ -70,6 +71,7 @@ describe.each(['chat', 'responses'] as const)('compactingFetch, %s', (api) => {
 });
 
 const CHAT_URL = 'https://api.openai.com/v1/chat/completions';
+const GEMINI_URL = 'https://h/v1beta/models/gemini-3-pro:generateContent';
 const MESSAGES = [{ role: 'user', content: 'Go.' }];
 
 describe('compactingFetch', () => {
@@ -101,6 +103,19 @@ describe('compactingFetch', () => {
         method: 'POST',
         body: '{"previous_response_id":"r","input":[{"role":"user","content":"a"}]}',
       },
+    ],
+    [
+      'one of whose contents the server keeps a part',
+      GEMINI_URL,
+      {
+        method: 'POST',
+        body: '{"cachedContent":"c","contents":[{"role":"user","parts":[{"text":"a"}]}]}',
+      },
+    ],
+    [
+      'a count of contents',
+      GEMINI_URL.replace('generateContent', 'countTokens'),
+      { method: 'POST', body: '{"contents":[{"parts":[{"text":"a"}]}]}' },
     ],
   ];
 
@@ -233,6 +248,17 @@ const ITEMS = [
     { type: 'function_call_output', call_id: id, output: LINES },
   ]),
 ];
+const CONTENTS = [
+  { role: 'user', parts: [{ text: 'read it twice' }] },
+  ...['c1', 'c2'].flatMap((id) => [
+    { role: 'model', parts: [{ functionCall: { id, name: 'read_file', args: { path: 'a.ts' } } }] },
+    {
+      role: 'user',
+      parts: [{ functionResponse: { id, name: 'read_file', response: { output: LINES } } }],
+    },
+  ]),
+];
+const GEMINI = JSON.stringify({ contents: CONTENTS });
 const CHAT = JSON.stringify({ model: 'gpt-5.5', messages: TALK });
 const RESPONSES = JSON.stringify({ model: 'gpt-5.5', input: ITEMS });
 
@@ -254,6 +280,9 @@ describe('compactingFetch, with successive answers', () => {
     ['https://h/openai/deployments/d/chat/completions?api-version=1', CHAT],
     ['http://127.0.0.1:11434/api/chat', CHAT],
     ['https://api.openai.com/v1/responses', RESPONSES],
+    [GEMINI_URL, GEMINI],
+    ['https://h/v1/models/m:streamGenerateContent?alt=sse', GEMINI],
+    ['https://h/v1beta1/projects/p/locations/l/publishers/google/models/m:generateContent', GEMINI],
   ])('compacts requests to %s', async (url, body) => {
     const { fetch, seen } = openAnswered({ reasoning: 'strip-after-first-edit' });
     const headers = { authorization: 'Bearer x', 'content-length': `${body.length}` };
@@ -262,9 +291,24 @@ describe('compactingFetch, with successive answers', () => {
     const sent = textOf(init?.body);
     expect(sentTo).toBe(url);
     expect(sent.length).toBeLessThan(0.7 * body.length);
-    const { model, messages, input } = JSON.parse(sent) as Record<string, unknown[]>;
-    expect([model, (messages ?? input)?.length]).toEqual(['gpt-5.5', 5]);
+    const { model, ...lists } = JSON.parse(sent) as Record<string, unknown[]>;
+    expect(model).toEqual((JSON.parse(body) as { model?: string }).model);
+    expect(Object.values(lists).map(({ length }) => length)).toEqual([5]);
     expect(Object.fromEntries(new Headers(init?.headers))).toEqual({ authorization: 'Bearer x' });
+  });
+
+  it.each([
+    ['https://h/v1/chat/completions', CHAT, ['gpt-5.5']],
+    [`${GEMINI_URL}?alt=sse`, GEMINI, ['gemini-3-pro']],
+    // A path of Azure, which names no model.
+    ['https://h/models/chat/completions', JSON.stringify({ messages: TALK }), []],
+  ])('knows the model of a request to %s', async (url, body, expected) => {
+    const names = new Set<string>();
+    const contextLimit = (name: string): undefined => void names.add(name);
+    const compactor = openCompactor({ contextLimit });
+    const fetch = compactingFetch(compactor, { onError: 'throw' }, async () => Response.json({}));
+    await fetch(url, { method: 'POST', body });
+    expect([...names]).toEqual(expected);
   });
 
   it('sends a chat again without refused reasoning', async () => {
@@ -330,6 +374,17 @@ describe('compactingFetch, with successive answers', () => {
     const answer = await fetch('https://h/v1/chat/completions', { method: 'POST', body: CHAT });
     expect(learned).toEqual([]);
     await answer.text();
+    expect(learned).toEqual([9]);
+  });
+
+  it('reports the usage at the end of a stream whose other events name only the kind of traffic', async () => {
+    const learned: number[] = [];
+    const onSession = noting(learned);
+    const parts = [{ trafficType: 'ON_DEMAND' }, { trafficType: 'ON_DEMAND', promptTokenCount: 9 }];
+    const text = parts.map((usageMetadata) => `data: ${JSON.stringify({ usageMetadata })}\n\n`);
+    const headers = { 'content-type': 'text/event-stream' };
+    const { fetch } = openAnswered({ onSession }, () => new Response(text.join(''), { headers }));
+    await (await fetch(GEMINI_URL, { method: 'POST', body: GEMINI })).text();
     expect(learned).toEqual([9]);
   });
 
