@@ -95,7 +95,10 @@ function blockCharacters(block: ContentBlock): number {
 }
 
 /** Characters of a payload as JSON, or of a text; `ofText` measures texts inside JSON, without their quotes. */
-export function payloadCharacters(payload: unknown, ofText: (text: string) => number = lengthOf): number {
+export function payloadCharacters(
+  payload: unknown,
+  ofText: (text: string) => number = lengthOf,
+): number {
   if (typeof payload === 'string') return payload.length;
   let characters = 0;
   // A stack instead of recursion, so that depth is no problem.
