@@ -143,7 +143,8 @@ export class ReasoningTerms {
   readonly #given: ReasoningPolicy | undefined;
   #asked: ReasoningPolicy | undefined;
   #usual: ReasoningPolicy = 'keep';
-  /** Whether the model may think with a budget. */
+  #modelName: string | undefined;
+  /** Cache: whether the model may think with a budget. */
   #hasBudget = false;
   /** Models whose provider has refused reasoning. By name, because other models may require the reasoning that these refuse. */
   readonly #refusing = new Set<string | undefined>();
@@ -161,6 +162,8 @@ export class ReasoningTerms {
     this.#asked = asked;
     if (isRefused) this.#refusing.add(modelName);
     this.#usual = this.#refusing.has(modelName) ? 'strip-after-first-edit' : 'keep';
+    if (modelName === this.#modelName) return;
+    this.#modelName = modelName;
     this.#hasBudget = thinksWithBudget(modelName);
   }
 
