@@ -53,10 +53,10 @@ export function cacheTtlOfRequest({ cache_control: mark, model }: JsonRecord): n
 
 /**
  * Returns compacted messages in which the current turn starts with its original reasoning, as the API requires with a thinking
- * budget. The session keeps that under `keep`, but a request under another policy may have removed it. Restores the first call of the turn and its answers, if they were removed but later messages of the turn were not. Also
- * restores a call whose answers were removed while a text of the user beside them stays, because that text alone would start another
- * turn. If nothing is left in front of a restored call, the question is restored, because the API wants a message of the user
- * first. Returns the same list if nothing must be restored.
+ * budget. The session keeps that under `keep`, but a request under another policy may have removed it. Restores the first call of the
+ * turn and its answers, if later messages of the turn are left. Also restores a call whose answers were removed while a text of the
+ * user beside them stays, because that text alone would start another turn. If nothing is left in front of a restored call, the
+ * question is restored, because the API wants a message of the user first. Returns the same list if the turn starts with reasoning.
  */
 export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],
