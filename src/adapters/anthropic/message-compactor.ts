@@ -53,18 +53,19 @@ export function cacheTtlOfRequest({ cache_control: mark, model }: JsonRecord): n
 
 /**
  * Returns compacted messages in which the current turn starts with its original reasoning, as the API requires with a thinking
- * budget. Restores the first call of the turn and its answers, if they were removed but later messages of the turn were not. Also
- * restores a call whose answers were removed while a text of the user beside them stays, because that text alone would start another
- * turn. If nothing is left in front of a restored call, the question is restored, because the API wants a message of the user
- * first. Returns the same list if nothing must be restored.
+ * budget. The session keeps that under `keep`, but a request under another policy may have removed it. Restores the first call of the
+ * turn and its answers, if later messages of the turn are left. Also restores a call whose answers were removed while a text of the
+ * user beside them stays, because that text alone would start another turn. If nothing is left in front of a restored call, the
+ * question is restored, because the API wants a message of the user first. Returns the same list if the turn starts with reasoning.
  */
 export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],
   messages: readonly M[],
 ): M[] {
-  const questionAt = questionIn(messages);
-  const startAt = messages.findIndex(({ role }, at) => at > questionAt && role === 'assistant');
-  const turn = startAt === -1 ? [] : messages.slice(startAt);
+  const sent = turnIn(compacted);
+  if (sent.length === 0 || startsWithReasoning(sent[0])) return compacted;
+  const question = messages[questionIn(messages)];
+  const turn = turnIn(messages);
   const [start, answer] = turn;
   if (!startsWithReasoning(start) || start === undefined || answer === undefined) return compacted;
 
@@ -104,9 +105,15 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   const last = before.at(-1);
   const isWritten = last?.role === 'assistant' && !messages.some((given) => isFrom(last, given));
   if (isWritten) before.pop();
-  const question = messages[questionAt];
   if (before.length === 0 && question !== undefined) before.push(question);
   return [...before, ...restored];
+}
+
+/** Returns the messages from the first answer of the current turn on. */
+function turnIn<M extends AnthropicMessage>(messages: readonly M[]): readonly M[] {
+  const question = questionIn(messages);
+  const start = messages.findIndex(({ role }, at) => at > question && role === 'assistant');
+  return start === -1 ? [] : messages.slice(start);
 }
 
 /**

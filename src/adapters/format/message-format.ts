@@ -96,8 +96,8 @@ export interface MessageFormat<Message> {
   reasoningOf?(modelName: string | undefined): ReasoningPolicy | undefined;
 
   /**
-   * Returns compacted messages with what the provider requires of the current turn, if reasoning is kept; the same list if nothing
-   * is missing. @default nothing is required
+   * Returns compacted messages whose current turn begins with its reasoning again, after a request under another policy has removed
+   * it; the same list if nothing is missing. @default nothing is required
    */
   completeTurn?(compacted: Message[], given: readonly Message[]): Message[];
 

@@ -4,7 +4,7 @@
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import type { ReasoningPolicy } from '../preflight/reasoning-policy.js';
 import type { HistoryService } from '../history-service.js';
-import { bindsReasoning } from './model-limits.js';
+import { bindsReasoning, thinksWithBudget } from './model-limits.js';
 import type { ModelLimits } from './model-limits.js';
 import { atLifetime, cachePrices } from './model-prices.js';
 import type { ModelPrice } from './price-table.js';
@@ -143,6 +143,9 @@ export class ReasoningTerms {
   readonly #given: ReasoningPolicy | undefined;
   #asked: ReasoningPolicy | undefined;
   #usual: ReasoningPolicy = 'keep';
+  #modelName: string | undefined;
+  /** Cache: whether the model may think with a budget. */
+  #hasBudget = false;
   /** Models whose provider has refused reasoning. By name, because other models may require the reasoning that these refuse. */
   readonly #refusing = new Set<string | undefined>();
 
@@ -159,6 +162,9 @@ export class ReasoningTerms {
     this.#asked = asked;
     if (isRefused) this.#refusing.add(modelName);
     this.#usual = this.#refusing.has(modelName) ? 'strip-after-first-edit' : 'keep';
+    if (modelName === this.#modelName) return;
+    this.#modelName = modelName;
+    this.#hasBudget = thinksWithBudget(modelName);
   }
 
   /** Adds models for which other processes were refused; see `memory`. */
@@ -173,6 +179,14 @@ export class ReasoningTerms {
 
   get policy(): ReasoningPolicy {
     return this.#given ?? this.#asked ?? this.#usual;
+  }
+
+  /**
+   * Whether the turn in progress must begin with reasoning: with a thinking budget Claude refuses other requests. So it is for models
+   * that may have one, and where reasoning is kept on purpose.
+   */
+  get keepsTurnStart(): boolean {
+    return this.policy === 'keep' && (this.#hasBudget || !this.isUnset);
   }
 
   /** Whether neither the host nor the request has set the policy. */

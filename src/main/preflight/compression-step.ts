@@ -13,6 +13,7 @@ import type { MadeCompression } from './make-compression.js';
 import { holdsReasoning, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent, HoldReason, StepReport } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
+import { withTurnStart } from './turn-start.js';
 
 /**
  * Compresses the history and applies the result if it is smaller. Entries added meanwhile are queued, then appended.
@@ -98,7 +99,7 @@ async function land(
 ): Promise<Landed> {
   const { history, removalLog, sent } = parts;
   const compacted =
-    made.keepsReasoning === true ? made.newHistory : withoutStaleReasoning(parts, made.newHistory);
+    made.keepsReasoning === true ? made.newHistory : withValidReasoning(parts, made.newHistory);
   const newLength = compacted.length;
   const isBound = made.keepsReasoning === true && holdsReasoning(compacted, 0);
   const left = await abortable(history.estimateTokensForContents(compacted), signal);
@@ -122,13 +123,12 @@ async function land(
   return { made, outcome: 'applied', newLength };
 }
 
-function withoutStaleReasoning(
-  { history, reasoningTerms }: SessionParts,
+function withValidReasoning(
+  { history, reasoningTerms: { policy, keepsTurnStart } }: SessionParts,
   newHistory: readonly IContent[],
 ): readonly IContent[] {
-  return reasoningTerms.policy === 'keep'
-    ? newHistory
-    : stripRewritten(newHistory, history.getRawHistory());
+  if (policy !== 'keep') return stripRewritten(newHistory, history.getRawHistory());
+  return keepsTurnStart ? withTurnStart(newHistory, history.getRawHistory()) : newHistory;
 }
 
 /**

@@ -61,7 +61,7 @@ export interface GateParts {
     readonly edits: Pick<CompleteEditOptions, 'edits' | 'minReclaimTokens'>;
     readonly model: Pick<SessionModel, 'bindsReasoning'>;
   };
-  readonly reasoningTerms: Pick<ReasoningTerms, 'policy' | 'isUnset'>;
+  readonly reasoningTerms: Pick<ReasoningTerms, 'policy' | 'isUnset' | 'keepsTurnStart'>;
   readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
@@ -147,8 +147,10 @@ export class EditGate {
     const { reasoningTerms, history } = this.#parts;
     const isForbidden =
       reasoningTerms.policy === 'forbid-edits' || (!isForced && this.#holdsForReasoning);
-    if (!isForbidden) return found;
-    return found.limitedTo(placeBehindReasoning(history.getRawHistory(), found.firstEntry));
+    const left = isForbidden
+      ? found.limitedTo(placeBehindReasoning(history.getRawHistory(), found.firstEntry))
+      : found;
+    return reasoningTerms.keepsTurnStart ? left.keepingTurnStart : left;
   }
 
   /**

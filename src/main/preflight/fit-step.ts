@@ -16,6 +16,7 @@ import type { ContextGauge } from './context-gauge.js';
 import { restoreLines, RESTORED_SHARE } from './restore-lines.js';
 import type { FittedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
+import { pinnedForTurnStart } from './turn-start.js';
 
 /**
  * Summarizes the largest tool results, then drops the oldest turns, until the present request fits the model's window.
@@ -95,7 +96,8 @@ async function tryFit(
   );
   signal?.throwIfAborted();
   if (history.revision !== base.revision) return 'stale';
-  const fit = fitBelow(parts, { outline, tokens, summarizedTokens }, room);
+  const pinned = parts.reasoningTerms.keepsTurnStart ? pinnedForTurnStart(entries) : [];
+  const fit = fitBelow(parts, { outline, tokens, summarizedTokens, pinned }, room);
   if (fit.tokens > room) {
     const summarized = new Set(fit.summarized);
     const leftTokens = tokens.map((count, index) =>

@@ -9,6 +9,7 @@ import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 import { pushTo } from '../../shared/lists-by-key.js';
+import { heldForTurnStart } from './turn-start.js';
 
 /** What the rows of an edit were planned for, and with. */
 export interface EditSource {
@@ -68,6 +69,18 @@ export class FoundEdit {
       return replacements.get(place.entry);
     });
     return this.#part(rowsOf(rest, (entry) => !held.has(entry)));
+  }
+
+  /** The part after which the turn in progress still begins with reasoning; the same object if that is the whole edit. */
+  get keepingTurnStart(): FoundEdit {
+    const { history } = this.#source;
+    const edits = editsOf(this.#rows, history);
+    const lost = new Map(edits.map(({ index, lostCallIds }) => [index, lostCallIds]));
+    const losesCalls = (index: number): boolean => (lost.get(index)?.length ?? 0) > 0;
+    if (!edits.some(({ index }) => losesCalls(index))) return this;
+    const keptIds = heldForTurnStart(history, losesCalls).flatMap((index) => lost.get(index) ?? []);
+    const held = heldEntries(edits, new Set(keptIds), history, { entry: 0, block: 0 });
+    return this.#part(rowsOf(this.#rows, (entry) => !held.has(entry)));
   }
 
   /** The part that only shrinks results, from this entry on; the same object if that is the whole edit. */
@@ -202,18 +215,18 @@ function lostId(row: PlanCursor, history: readonly IContent[]): string | undefin
  *
  * @param edits the edits from the place's entry on
  * @param heldIds ids of the calls of which edits in front of that entry remove a part
- * @param afterAtPlace returns the edited entry at the place; `undefined` if it is removed
+ * @param afterAtPlace returns the edited entry at the place; `undefined` if it is removed @default not asked: the place is in front of an entry
  */
 function heldEntries(
   edits: readonly EntryEdit[],
   heldIds: ReadonlySet<string>,
   history: readonly IContent[],
   place: Place,
-  afterAtPlace: () => IContent | undefined,
+  afterAtPlace?: () => IContent | undefined,
 ): ReadonlySet<number> {
   const isBehind = ({ index }: EntryEdit): boolean => {
     if (index > place.entry || place.block === 0) return true;
-    const after = afterAtPlace();
+    const after = afterAtPlace?.();
     const kept = history[index]?.blocks.slice(0, place.block);
     return after !== undefined && kept?.every((block, at) => block === after.blocks[at]) === true;
   };

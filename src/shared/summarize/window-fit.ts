@@ -18,6 +18,8 @@ export interface Fittable {
   readonly tokens: ArrayLike<number>;
   /** Tokens of each entry with its tool results summarized; as in `tokens` if it has none. */
   readonly summarizedTokens: ArrayLike<number>;
+  /** Entries that stay, with what belongs to them. @default none */
+  readonly pinned?: readonly number[];
 }
 
 /** The edits that make a history fit. */
@@ -76,10 +78,10 @@ function chooseResults(
  * The groups that may be dropped, oldest first: turns before the newest human entry, then groups after it, last the opening
  * instructions. Of a turn with an open call, everything else may be dropped.
  */
-function droppableUnits({ outline }: Fittable): readonly (readonly number[])[] {
+function droppableUnits({ outline, pinned = [] }: Fittable): readonly (readonly number[])[] {
   const groups = groupToolEntries(outline);
   const asked = newestUserEntryOrSummary(outline);
-  if (asked !== -1) groups.pin(asked);
+  for (const entry of [...pinned, asked]) if (entry !== -1) groups.pin(entry);
   let turn = -1;
   for (let entry = 0; entry < asked; entry += 1) {
     if (((outline.flags[entry] ?? 0) & ENTRY_FLAG.human) !== 0) turn = entry;

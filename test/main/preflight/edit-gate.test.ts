@@ -45,7 +45,7 @@ describe('EditGate', () => {
     expect(found.size).toBe(20);
     const gate = new EditGate({
       config: { edits: { edits, minReclaimTokens: 0 }, model: { bindsReasoning: false } },
-      reasoningTerms: { policy: reasoning, isUnset: true },
+      reasoningTerms: { policy: reasoning, isUnset: true, keepsTurnStart: false },
       history: { getRawHistory: () => history, countedTokens: () => 1 },
       sent: { intactEntries: entries.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
@@ -63,7 +63,7 @@ describe('EditGate', () => {
     const found = new FoundEdit(planWithTexts(history, PASS).plan, { history, settings: PASS });
     const gate = new EditGate({
       config: { edits: { edits, minReclaimTokens: 0 }, model: { bindsReasoning: true } },
-      reasoningTerms: { policy: 'keep', isUnset: true },
+      reasoningTerms: { policy: 'keep', isUnset: true, keepsTurnStart: false },
       history: { getRawHistory: () => history, countedTokens: () => 1 },
       sent: { intactEntries: history.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
@@ -83,7 +83,7 @@ describe('EditGate', () => {
           edits: { edits: 'auto', minReclaimTokens: 50 },
           model: { bindsReasoning: false },
         },
-        reasoningTerms: { policy: 'keep', isUnset: true },
+        reasoningTerms: { policy: 'keep', isUnset: true, keepsTurnStart: false },
         history: {
           getRawHistory: () => history,
           countedTokens: (entry) => (history.includes(entry) ? 100 : after),

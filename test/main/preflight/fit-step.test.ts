@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import type { IContent } from '../../../src/shared/content.js';
 import { NO_EDITS } from '../../../src/shared/density.js';
-import { historyOf } from '../../support/notation.js';
+import { describeHistory, historyOf } from '../../support/notation.js';
 import { openSession, strategyOf } from '../../support/session-bench.js';
 
 const isSummarized = (entry: IContent): boolean => JSON.stringify(entry).includes('success');
@@ -56,4 +56,21 @@ it('starts again when the host edits the history while it is measured', async ()
   expect(await session.enforceContextWindow('p1')).toBeNull();
   expect(isEdited).toBe(true);
   expect(session.history.getAll()).toEqual(entries.toSpliced(1, 2));
+});
+
+it.each([
+  // The first call goes first.
+  ['strip-after-first-edit', 'h:1 a:r2 t:r2 a:r3 t:r3'],
+  ['keep', 'h:1 a:*s1,r1 t:r1 a:r3 t:r3'],
+] as const)('drops the oldest calls, with %s', async (reasoning, left) => {
+  const entries = historyOf('h:1 a:*s1,r1 t:r1 a:r2 t:r2 a:r3 t:r3');
+  const session = openSession({
+    entries,
+    contextLimit: 60,
+    timing: { edits: 'at-birth', reasoning },
+    strategy: strategyOf(async ({ history }) => history, null),
+  });
+  await session.enforceContextWindow('p1');
+  const calls = session.history.getAll().filter((entry) => !isSummarized(entry));
+  expect(describeHistory(calls)).toBe(left);
 });
