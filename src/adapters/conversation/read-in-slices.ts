@@ -16,15 +16,17 @@ import { splitAtCompactions } from '../format/provider-compaction.js';
 /** Makes the ids of calls unique in blocks, because texts name a result by its id. */
 class CallIds {
   readonly #ids = new UniqueIds();
-  /** By id, the unique id of its newest call. */
+  /** By repeated id, the unique id of its newest call. */
   readonly #newest = new Map<string, string>();
 
   /** Returns an entry with unique ids, the same one if no id is repeated. */
   madeUnique(entry: PlacedEntry): PlacedEntry {
     if (entry.speaker === 'ai') {
       const calls = entry.blocks.filter((block) => block.type === 'tool_call');
-      for (const id of new Set(calls.map((call) => call.id)))
-        this.#newest.set(id, this.#ids.take(id));
+      for (const id of new Set(calls.map((call) => call.id))) {
+        const unique = this.#ids.take(id);
+        if (unique !== id) this.#newest.set(id, unique);
+      }
     }
     const blocks = entry.blocks.map((block) => this.#withUniqueId(block));
     return blocks.some((block, at) => block !== entry.blocks[at]) ? { ...entry, blocks } : entry;
@@ -33,14 +35,14 @@ class CallIds {
   #withUniqueId(block: PlacedBlock): PlacedBlock {
     switch (block.type) {
       case 'tool_call': {
-        const id = this.#newest.get(block.id) ?? block.id;
-        return id === block.id ? block : { ...block, id };
+        const id = this.#newest.get(block.id);
+        return id === undefined ? block : { ...block, id };
       }
       case 'tool_response':
       case 'opaque': {
         const { callId } = block;
         const unique = callId === undefined ? undefined : this.#newest.get(callId);
-        return unique === undefined || unique === callId ? block : { ...block, callId: unique };
+        return unique === undefined ? block : { ...block, callId: unique };
       }
       default:
         return block;
