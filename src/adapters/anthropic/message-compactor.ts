@@ -3,6 +3,7 @@
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { Compactor } from '../../main/compactor.js';
 import { plainModelName } from '../../main/models/model-name.js';
+import { findTurnStart } from '../../main/preflight/turn-start.js';
 import { asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
@@ -62,10 +63,11 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],
   messages: readonly M[],
 ): M[] {
-  const sent = turnIn(compacted);
-  if (sent.length === 0 || startsWithReasoning(sent[0])) return compacted;
-  const question = messages[questionIn(messages)];
-  const turn = turnIn(messages);
+  const sent = turnStartIn(compacted).start;
+  if (sent === -1 || startsWithReasoning(compacted[sent])) return compacted;
+  const { question: questionAt, start: startAt } = turnStartIn(messages);
+  const question = messages[questionAt];
+  const turn = startAt === -1 ? [] : messages.slice(startAt);
   const [start, answer] = turn;
   if (!startsWithReasoning(start) || start === undefined || answer === undefined) return compacted;
 
@@ -109,32 +111,12 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   return [...before, ...restored];
 }
 
-/** Returns the messages from the first answer of the current turn on. */
-function turnIn<M extends AnthropicMessage>(messages: readonly M[]): readonly M[] {
-  const question = questionIn(messages);
-  const start = messages.findIndex(({ role }, at) => at > question && role === 'assistant');
-  return start === -1 ? [] : messages.slice(start);
-}
-
-/**
- * Returns the index of the last message of the user that begins a turn; -1 if there is none. Messages of the user in a row are one to
- * the API, so a text beside results begins no turn.
- */
-function questionIn(messages: readonly AnthropicMessage[]): number {
-  let question = -1;
-  let isAnswered = false;
-  for (let at = messages.length - 1; at >= 0; at -= 1) {
-    const message = messages[at] as AnthropicMessage;
-    if (message.role === 'assistant') {
-      if (question !== -1 && !isAnswered) return question;
-      question = -1;
-      isAnswered = false;
-    } else if (message.role === 'user') {
-      if (hasAnswers(message)) isAnswered = true;
-      else if (question === -1) question = at;
-    }
-  }
-  return isAnswered ? -1 : question;
+function turnStartIn(messages: readonly AnthropicMessage[]): ReturnType<typeof findTurnStart> {
+  return findTurnStart(messages, (message) => {
+    if (message.role === 'assistant') return 'answer';
+    if (message.role !== 'user') return 'other';
+    return hasAnswers(message) ? 'results' : 'words';
+  });
 }
 
 function isSameMessage(a: AnthropicMessage, b: AnthropicMessage): boolean {

@@ -5,7 +5,10 @@ import { hasSubstance } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { isAcknowledgement } from '../summarizer/summary-note.js';
 
-/** Indices of the entry that asks for the turn in progress and of the one that begins to answer; -1 for none. */
+/** What a message is to a turn: an answer of the model, results, words of the user, or none of these. */
+export type TurnPart = 'answer' | 'results' | 'words' | 'other';
+
+/** Indices of the message that asks for the turn in progress and of the one that begins to answer; -1 for none. */
 interface TurnStart {
   readonly question: number;
   readonly start: number;
@@ -15,19 +18,29 @@ interface TurnStart {
  * Finds where the turn in progress begins. What the user says in a row is one message to the provider, together with results: words
  * beside or behind results begin no turn.
  */
-function turnStartIn(history: readonly IContent[]): TurnStart {
+export function findTurnStart<Message>(
+  messages: readonly Message[],
+  partOf: (message: Message) => TurnPart,
+): TurnStart {
   let [question, start, isAnswered] = [-1, -1, false];
-  for (let at = history.length - 1; at >= 0; at -= 1) {
-    const { speaker, blocks } = history[at] as IContent;
-    if (speaker === 'tool') isAnswered = true;
-    else if (speaker === 'human') {
-      if (question === -1 && blocks.some(hasSubstance)) question = at;
-    } else {
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const part = partOf(messages[at] as Message);
+    if (part === 'results') isAnswered = true;
+    else if (part === 'words' && question === -1) question = at;
+    else if (part === 'answer') {
       if (question !== -1 && !isAnswered) return { question, start };
       [question, start, isAnswered] = [-1, at, false];
     }
   }
   return { question: isAnswered ? -1 : question, start };
+}
+
+function turnStartIn(history: readonly IContent[]): TurnStart {
+  return findTurnStart(history, ({ speaker, blocks }) => {
+    if (speaker === 'ai') return 'answer';
+    if (speaker === 'tool') return 'results';
+    return blocks.some(hasSubstance) ? 'words' : 'other';
+  });
 }
 
 /** Whether an entry begins with reasoning. An edit that leaves something of such an entry leaves it so. */
