@@ -1,7 +1,8 @@
 // Brings the results of a step into the form that they have in the next request, if the user approved or denied some of its calls. Within
 // a run the SDK has the results of these calls in a message of their own, in an order that differs between its versions, and denials as
 // such. Once UI messages are converted for the next request, all results are in one message, in the order of the calls, and denials are
-// errors. Without this module, the messages would then look like another conversation and miss the provider's cache.
+// errors. UI messages also keep the empty texts that some providers begin an answer with; a run does not, and the SDK sends none. Without
+// this module, the messages would then look like another conversation and miss the provider's cache.
 
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -14,7 +15,7 @@ const DENIED = 'Tool call execution denied.';
 
 type PartFields = SdkPart & JsonRecord;
 
-/** Settled message → the given one, if it has the same results in the same order, so that only approvals have moved. */
+/** Settled message → the given one, if only approvals have moved or empty texts have gone. */
 const GIVEN = new WeakMap<SdkMessage, SdkMessage>();
 
 /**
@@ -30,8 +31,8 @@ export function withSettledResults(messages: readonly SdkMessage[]): readonly Sd
     for (let at = 0; at < messages.length; at += 1) {
       const message = messages[at] as SdkMessage;
       if (message.role !== 'tool') {
-        calling = message;
-        settled.push(message);
+        calling = message.role === 'assistant' ? withoutEmptyTexts(message) : message;
+        settled.push(calling);
         continue;
       }
       const start = at;
@@ -48,6 +49,16 @@ export function withSettledResults(messages: readonly SdkMessage[]): readonly Sd
 /** Reverts `withSettledResults` for a message that is not edited, if no result has changed. */
 export function asGiven(message: SdkMessage): SdkMessage {
   return GIVEN.get(message) ?? message;
+}
+
+/** Removes the texts that the SDK does not send, unless nothing else is left. */
+function withoutEmptyTexts(message: SdkMessage): SdkMessage {
+  const parts = partsIn(message);
+  const kept = parts.filter((part) => !isEmptyText(part));
+  if (kept.length === 0 || kept.length === parts.length) return message;
+  const copy: SdkMessage = { ...message, content: kept };
+  GIVEN.set(copy, message);
+  return copy;
 }
 
 /** Joins the messages with the results of a step if some of these are of calls for which approval was asked. */
@@ -94,6 +105,10 @@ function asError(result: PartFields): PartFields {
   return type === 'execution-denied' && providerOptions === undefined
     ? { ...result, output: { type: 'error-text', value: reason } }
     : result;
+}
+
+function isEmptyText({ type, text, providerOptions }: PartFields): boolean {
+  return type === 'text' && text === '' && (providerOptions ?? undefined) === undefined;
 }
 
 function isApproval({ type }: SdkPart): boolean {

@@ -169,6 +169,47 @@ describe('results of parallel calls', () => {
   });
 });
 
+describe.each(SDK_VERSIONS)('an empty text with which an answer began in %s', (_, loaded) => {
+  it.runIf(loaded !== undefined)('begins no other conversation', async () => {
+    const { convertToModelMessages } = loaded as Sdk;
+    const compact = messageCompactor<SdkMessage>(openCompactor());
+    const call = { type: 'tool-read', toolCallId: 'c1', input: {} } as const;
+    const chat: UIMessage[] = [
+      userMessage('Read it.'),
+      {
+        ...{ id: 'a', role: 'assistant' },
+        parts: [
+          { type: 'step-start' },
+          { type: 'text', text: '' },
+          { ...call, state: 'output-available', output: 'ok' },
+        ],
+      },
+    ];
+    const ofChat: SdkMessage[] = await convertToModelMessages(chat);
+    const [asked, answer, result] = ofChat as [SdkMessage, SdkMessage, SdkMessage];
+    // A run leaves the text out.
+    const inRun = { ...answer, content: answer.content.slice(1) } as SdkMessage;
+    await compact([asked, inRun, result]);
+    const later = [...ofChat, { role: 'user', content: 'And now?' } as const];
+    expect(await compact(later)).toEqual(later);
+    expect(compact.report()).toHaveLength(1);
+  });
+
+  it('stays where there is nothing else, and where it has options', async () => {
+    const compact = messageCompactor<SdkMessage>(openCompactor());
+    const empty = { type: 'text', text: '' } as const;
+    const signed = { ...empty, providerOptions: { google: { thoughtSignature: 's' } } };
+    const messages: SdkMessage[] = [
+      { role: 'user', content: 'Hello.' },
+      { role: 'assistant', content: [empty] },
+      { role: 'user', content: 'Hello?' },
+      { role: 'assistant', content: [{ type: 'text', text: 'Hello.' }, signed] },
+    ];
+    expect(withSettledResults(messages)).toBe(messages);
+    expect(await compact(messages)).toEqual(messages);
+  });
+});
+
 describe('a denial', () => {
   const asked = {
     role: 'assistant',
