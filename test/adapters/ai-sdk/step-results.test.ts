@@ -198,12 +198,13 @@ describe.each(SDK_VERSIONS)('an empty text with which an answer began in %s', (_
   it('stays where there is nothing else, and where it has options', async () => {
     const compact = messageCompactor<SdkMessage>(openCompactor());
     const empty = { type: 'text', text: '' } as const;
+    const hello = { ...empty, text: 'Hello.' };
     const signed = { ...empty, providerOptions: { google: { thoughtSignature: 's' } } };
     const messages: SdkMessage[] = [
       { role: 'user', content: 'Hello.' },
       { role: 'assistant', content: [empty] },
       { role: 'user', content: 'Hello?' },
-      { role: 'assistant', content: [{ type: 'text', text: 'Hello.' }, signed] },
+      { role: 'assistant', content: [hello, signed] },
     ];
     expect(withSettledResults(messages)).toBe(messages);
     expect(await compact(messages)).toEqual(messages);
