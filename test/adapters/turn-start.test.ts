@@ -19,6 +19,7 @@ import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { Session } from '../../src/main/session.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
+import type { JsonRecord } from '../../src/shared/json.js';
 import { findRequestViolations } from '../../src/shared/providers/validate.js';
 import { readAnthropicRequest } from '../support/requests/anthropic.js';
 import { runs } from '../support/scale.js';
@@ -93,29 +94,15 @@ function play<Message>(turns: Talk, writer: Writer<Message>): readonly [Message[
   return [messages, lengths];
 }
 
-type Given = { readonly role: string; readonly content: string | readonly object[] };
-
-/** Joins messages of a role in a row, as the API does. */
-function joined(messages: readonly Given[]): readonly Given[] {
-  const all: { readonly role: string; readonly content: object[] }[] = [];
-  for (const { role, content } of messages) {
-    const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-    if (all.at(-1)?.role === role) all.at(-1)?.content.push(...parts);
-    else all.push({ role, content: [...parts] });
-  }
-  return all;
-}
-
 /** Judges requests. */
 class Judge {
   readonly sent: string[] = [];
   readonly found: string[] = [];
 
   readonly fetch: typeof fetch = (_, init) => {
-    const given = JSON.parse(init?.body as string) as { readonly messages: readonly Given[] };
-    const body = { ...given, messages: joined(given.messages) };
+    const body = JSON.parse(init?.body as string) as JsonRecord;
     expect(body).toMatchObject({ thinking: { type: 'enabled' } });
-    this.sent.push(JSON.stringify(given.messages));
+    this.sent.push(JSON.stringify(body['messages']));
     const breaches = findRequestViolations(readAnthropicRequest(body), 'anthropic');
     this.found.push(...breaches.map(({ message }) => message));
     return Promise.resolve(

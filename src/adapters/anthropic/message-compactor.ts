@@ -3,9 +3,10 @@
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { Compactor } from '../../main/compactor.js';
 import { plainModelName } from '../../main/models/model-name.js';
-import { findTurnStart } from '../../main/preflight/turn-start.js';
 import { asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { findTurnStart } from '../../shared/turn-start.js';
+import type { TurnStart } from '../../shared/turn-start.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import { cacheTtlIn } from '../format/cache-marks.js';
 import { reasoningOfModel } from '../request/claude-reasoning.js';
@@ -111,7 +112,7 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   return [...before, ...restored];
 }
 
-function turnStartIn(messages: readonly AnthropicMessage[]): ReturnType<typeof findTurnStart> {
+function turnStartIn(messages: readonly AnthropicMessage[]): TurnStart {
   return findTurnStart(messages, (message) => {
     if (message.role === 'assistant') return 'answer';
     if (message.role !== 'user') return 'other';

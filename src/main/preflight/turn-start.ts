@@ -1,39 +1,11 @@
 // Where the turn in progress begins, and what edits must leave there if reasoning is kept: Claude refuses a thinking budget for a turn
 // that does not begin with thinking. Pure: makes edits, applies none.
 
-import { hasSubstance } from '../../shared/content.js';
-import type { IContent } from '../../shared/content.js';
+import { hasSubstance, isCompaction } from '../../shared/content.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import { findTurnStart } from '../../shared/turn-start.js';
+import type { TurnStart } from '../../shared/turn-start.js';
 import { isAcknowledgement } from '../summarizer/summary-note.js';
-
-/** What a message is to a turn: an answer of the model, results, words of the user, or none of these. */
-export type TurnPart = 'answer' | 'results' | 'words' | 'other';
-
-/** Indices of the message that asks for the turn in progress and of the one that begins to answer; -1 for none. */
-interface TurnStart {
-  readonly question: number;
-  readonly start: number;
-}
-
-/**
- * Finds where the turn in progress begins. What the user says in a row is one message to the provider, together with results: words
- * beside or behind results begin no turn.
- */
-export function findTurnStart<Message>(
-  messages: readonly Message[],
-  partOf: (message: Message) => TurnPart,
-): TurnStart {
-  let [question, start, isAnswered] = [-1, -1, false];
-  for (let at = messages.length - 1; at >= 0; at -= 1) {
-    const part = partOf(messages[at] as Message);
-    if (part === 'results') isAnswered = true;
-    else if (part === 'words' && question === -1) question = at;
-    else if (part === 'answer') {
-      if (question !== -1 && !isAnswered) return { question, start };
-      [question, start, isAnswered] = [-1, at, false];
-    }
-  }
-  return { question: isAnswered ? -1 : question, start };
-}
 
 function turnStartIn(history: readonly IContent[]): TurnStart {
   return findTurnStart(history, ({ speaker, blocks }) => {
@@ -43,12 +15,14 @@ function turnStartIn(history: readonly IContent[]): TurnStart {
   });
 }
 
-/** Whether an entry begins with reasoning. An edit that leaves something of such an entry leaves it so. */
+/**
+ * Whether an entry begins with reasoning, possibly behind a compaction by the provider. An edit that leaves something of such an
+ * entry leaves it so.
+ */
 function beginsWithReasoning(entry: IContent | undefined): boolean {
-  return (
-    entry?.blocks.find((block) => block.type === 'thinking' || hasSubstance(block))?.type ===
-    'thinking'
-  );
+  const counts = (block: ContentBlock): boolean =>
+    block.type === 'thinking' || (hasSubstance(block) && !isCompaction(block));
+  return entry?.blocks.find(counts)?.type === 'thinking';
 }
 
 /**
