@@ -267,7 +267,12 @@ describe('the turn in progress, with a thinking budget', () => {
         fc.asyncProperty(
           talk,
           fc.constantFrom('every-turn' as const, 'auto' as const),
-          fc.constantFrom(undefined, 'keep' as const),
+          fc.constantFrom(
+            undefined,
+            'keep' as const,
+            'strip-after-first-edit' as const,
+            'forbid-edits' as const,
+          ),
           fc.constantFrom(
             'high-density' as const,
             'top-down-truncation' as const,
