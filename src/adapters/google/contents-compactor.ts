@@ -68,13 +68,12 @@ export class JoinedTurns {
         (this.#joined.get(content) ?? [content]).map((each) => [each, at] as const),
       ),
     );
-    // An edited content may have been made from another object than the caller's: from an earlier copy.
+    // An edited content may have been made from an earlier copy of the caller's, and a caller may pass one object twice.
     const wereNeighbours = (last: Content, content: Content): boolean => {
       const [a, b] = [originalOf(last), originalOf(content)];
       const [at, next] = [places.get(a), places.get(b)];
-      if (at !== undefined && next !== undefined) return next === at + 1;
-      if (next !== undefined) return isSameValue(given[next - 1], a);
-      return at !== undefined && isSameValue(given[at + 1], b);
+      if (next === undefined) return at !== undefined && isSameValue(given[at + 1], b);
+      return at === next - 1 || isSameValue(given[next - 1], a);
     };
     const turns: Content[][] = [];
     for (const content of contents) {
