@@ -1,11 +1,12 @@
 // Where the turn in progress begins, and what edits must leave there if reasoning is kept: Claude refuses a thinking budget for a turn
 // that does not begin with thinking. Pure: makes edits, applies none.
 
-import { hasSubstance, isCompaction } from '../../shared/content.js';
-import type { ContentBlock, IContent } from '../../shared/content.js';
+import { hasSubstance } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import { findTurnStart } from '../../shared/turn-start.js';
 import type { TurnStart } from '../../shared/turn-start.js';
 import { isAcknowledgement } from '../summarizer/summary-note.js';
+import { beginsWithReasoning } from './reasoning-policy.js';
 
 function turnStartIn(history: readonly IContent[]): TurnStart {
   return findTurnStart(history, ({ speaker, blocks }) => {
@@ -13,16 +14,6 @@ function turnStartIn(history: readonly IContent[]): TurnStart {
     if (speaker === 'tool') return 'results';
     return blocks.some(hasSubstance) ? 'words' : 'other';
   });
-}
-
-/**
- * Whether an entry begins with reasoning, possibly behind a compaction by the provider. An edit that leaves something of such an
- * entry leaves it so.
- */
-function beginsWithReasoning(entry: IContent | undefined): boolean {
-  const counts = (block: ContentBlock): boolean =>
-    block.type === 'thinking' || (hasSubstance(block) && !isCompaction(block));
-  return entry?.blocks.find(counts)?.type === 'thinking';
 }
 
 /**
@@ -37,7 +28,7 @@ export function heldForTurnStart(
   losesCalls: (index: number) => boolean,
 ): readonly number[] {
   const { start } = turnStartIn(history);
-  if (!beginsWithReasoning(history[start])) return [];
+  if (!beginsWithReasoning(history[start]?.blocks)) return [];
   const held = new Set<number>();
   let [call, isAnswered, isFound] = [start, false, false];
   for (let at = start; at < history.length; at += 1) {
@@ -49,7 +40,7 @@ export function heldForTurnStart(
       [call, isAnswered] = [at, false];
       if (isFound) continue;
       isFound = !losesCalls(at);
-      if (beginsWithReasoning(history[at])) continue;
+      if (beginsWithReasoning(history[at]?.blocks)) continue;
       isFound = true;
       held.add(start);
     }
@@ -91,7 +82,7 @@ export function withTurnStart(
   former: readonly IContent[],
 ): readonly IContent[] {
   const { question, start } = turnStartIn(former);
-  if (!beginsWithReasoning(former[start]) || beginsTurn(rewritten)) return rewritten;
+  if (!beginsWithReasoning(former[start]?.blocks) || beginsTurn(rewritten)) return rewritten;
   const bare = rewritten.filter((entry) => !isAcknowledgement(entry) || former.includes(entry));
   const exchange = exchangeFrom(former, start).map((at) => former[at] as IContent);
   const others = bare.filter((entry) => !exchange.includes(entry));
@@ -115,5 +106,5 @@ export function withTurnStart(
 /** Whether the turn in progress has no answer yet, or begins with reasoning. */
 function beginsTurn(history: readonly IContent[]): boolean {
   const { start } = turnStartIn(history);
-  return start === -1 || beginsWithReasoning(history[start]);
+  return start === -1 || beginsWithReasoning(history[start]?.blocks);
 }
