@@ -190,6 +190,11 @@ export function carriesContent(block: ContentBlock): boolean {
     : hasSubstance(block);
 }
 
+/** Whether a block is a compaction made by the provider. */
+export function isCompaction(block: ContentBlock | undefined): boolean {
+  return block?.type === 'opaque' && block.kind === COMPACTION_KIND;
+}
+
 /** Makes a `human` entry with one text block. */
 export function humanText(text: string, metadata?: ContentMetadata): IContent {
   return entry('human', [{ type: 'text', text }], metadata);

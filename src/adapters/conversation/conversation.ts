@@ -1,7 +1,7 @@
 // One conversation: adds the new messages of a call to its session, runs the session's preflight and returns the messages to send.
 
 import type { Compactor } from '../../main/compactor.js';
-import { refusesReasoning } from '../../main/models/model-limits.js';
+import { refusesReasoning, thinksWithBudget } from '../../main/models/model-limits.js';
 import { abortable } from '../../main/waiting/abortable.js';
 import { inTurns } from '../../main/waiting/event-loop-turn.js';
 import type { Session } from '../../main/session.js';
@@ -21,6 +21,7 @@ import { allStable, hasDroppedEnd, splitTransientEnd } from './transient-end.js'
 import type { SplitMessages } from './transient-end.js';
 import { isSameValue } from '../format/same-value.js';
 import { noteSuccess, warnOfFailure, warningOfOtherSdk } from './warn-of-failure.js';
+import { restoreTurnStart } from './restore-turn-start.js';
 
 /** The totals of one conversation. Token numbers are counted, not estimated. */
 export interface ConversationReport {
@@ -155,7 +156,7 @@ export class Conversation<Message> {
     const match = matchPrefix(this.#parts.format, messages, this.#lastKnown.messages);
     if (match === undefined) return undefined;
     const sent = this.#view.currentAs(this.#lastKnown, messages, match.varied);
-    return this.#completeTurn([...sent, ...messages.slice(match.length)], messages);
+    return [...this.#completeTurn(sent), ...messages.slice(match.length)];
   }
 
   get report(): ConversationReport | undefined {
@@ -206,8 +207,7 @@ export class Conversation<Message> {
       // A rejected call changes nothing. But if it is the first one, there is no conversation to continue.
       this.#isBroken ||= this.#session === undefined;
       const slices = view.readInSlices(newMessages);
-      const { format } = this.#parts;
-      const { logger } = this.#options;
+      const [{ format }, { logger }] = [this.#parts, this.#options];
       const reading = await inTurns(warningOfOtherSdk(slices, newMessages, format.sdk, logger));
       this.#isReady = false;
       if (startsOver) this.#view = view;
@@ -223,13 +223,13 @@ export class Conversation<Message> {
     } else this.#lastKnown = read;
     this.#view.followCacheMarks();
     const current = areCopies ? this.#view.currentAs(read, messages) : this.#view.current;
-    return this.#request.returns(current, this.#completeTurn([...current, ...transient], given));
+    return this.#request.returns(current, [...this.#completeTurn(current), ...transient]);
   }
 
-  #completeTurn(compacted: Message[], given: readonly Message[]): Message[] {
-    const { reasoning, refusal } = this.#target;
-    if (reasoning !== 'keep' || refusesReasoning(refusal)) return compacted;
-    return this.#parts.format.completeTurn?.(compacted, given) ?? compacted;
+  #completeTurn(current: readonly Message[]): readonly Message[] {
+    const { modelName, reasoning, refusal } = this.#target;
+    const isDue = reasoning === 'keep' || thinksWithBudget(modelName);
+    return isDue && !refusesReasoning(refusal) ? restoreTurnStart(this.#view, current) : current;
   }
 
   /** A call that names no model goes to the model of the last call. */

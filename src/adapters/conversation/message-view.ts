@@ -3,7 +3,7 @@
 
 import type { EntryChange } from '../../main/history-change.js';
 import { isProviderEntry } from '../../main/strategies/provider-compaction.js';
-import type { IContent } from '../../shared/content.js';
+import type { IContent, Speaker } from '../../shared/content.js';
 import { runSlices } from '../../shared/slices.js';
 import type { MessageFormat, Origin, PlacedBlock, Reading } from '../format/message-format.js';
 import { cacheMarksText, MARKED_MESSAGES, withoutCacheMarks } from '../format/cache-marks.js';
@@ -70,7 +70,10 @@ export class MessageView<Message> {
   }
 
   /** `given` and `current`, with the places of their messages. */
-  get knownLists(): readonly KnownMessages<Message>[] {
+  get knownLists(): readonly [
+    KnownMessages<Message, GivenMessage<Message>>,
+    KnownMessages<Message>,
+  ] {
     return [
       { messages: this.#given, places: this.#records },
       { messages: this.#current, places: this.#places },
@@ -107,7 +110,7 @@ export class MessageView<Message> {
     }
     let added = 0;
     for (const entry of entries) {
-      for (const block of entry.blocks) this.#addBlock(block);
+      for (const block of entry.blocks) this.#addBlock(block, entry.speaker);
       added += 1;
       if (added % PER_SLICE === 0) yield;
     }
@@ -275,10 +278,9 @@ export class MessageView<Message> {
 
   #append(given: Message): GivenMessage<Message> {
     const index = this.#records.length;
-    const [parts, edits] = [NO_PARTS, NO_EDITS];
     const current = this.#withValidCitations(index, given);
-    const length = lengthOf(given);
-    const record = { index, given, length, parts, remaining: parts, edits, current };
+    const edited = { parts: NO_PARTS, remaining: NO_PARTS, edits: NO_EDITS, current };
+    const record = { index, given, length: lengthOf(given), speaker: undefined, ...edited };
     this.#given.push(given);
     this.#records.push(record);
     this.#places.push(record);
@@ -286,9 +288,10 @@ export class MessageView<Message> {
     return record;
   }
 
-  #addBlock(block: PlacedBlock): void {
+  #addBlock(block: PlacedBlock, speaker: Speaker): void {
     const record = this.#records[block.origin[0]];
     if (record === undefined) return;
+    if (record.speaker !== 'tool') record.speaker = speaker;
     // Most messages have one part, and pushing to an empty list would allocate room for many.
     if (record.parts.length === 0) record.parts = record.remaining = [block];
     else {

@@ -95,12 +95,6 @@ export interface MessageFormat<Message> {
   /** Returns the reasoning policy for a model, for calls that do not state it. @default none */
   reasoningOf?(modelName: string | undefined): ReasoningPolicy | undefined;
 
-  /**
-   * Returns compacted messages whose current turn begins with its reasoning again, after a request under another policy has removed
-   * it; the same list if nothing is missing. @default nothing is required
-   */
-  completeTurn?(compacted: Message[], given: readonly Message[]): Message[];
-
   /** Handles citations by number. @default answers do not cite by number */
   readonly citations?: Citations<Message> | undefined;
 

@@ -1,6 +1,6 @@
 // The records of a message view: given messages with their edits, and messages that ctxfold wrote. Data only.
 
-import type { IContent } from '../../shared/content.js';
+import type { IContent, Speaker } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { PartEdits, PlacedBlock, PlacedEntry } from './message-format.js';
 
@@ -18,6 +18,8 @@ export interface GivenMessage<Message> {
   remaining: readonly PlacedBlock[];
   /** The edited and removed parts; `null` if nothing of the message remains. */
   edits: PartEdits | null;
+  /** Of its entry; `tool` if one of several is. A message without entries has none. */
+  speaker: Speaker | undefined;
   /** The message after edits; `null` if nothing of it remains. */
   current: Message | null;
 }
@@ -32,9 +34,9 @@ export interface WrittenMessage<Message> {
 export type Place<Message> = GivenMessage<Message> | WrittenMessage<Message>;
 
 /** A list of messages by which a conversation is recognized, and the place of each. */
-export interface KnownMessages<Message> {
+export interface KnownMessages<Message, PlaceOfEach = Place<Message>> {
   readonly messages: readonly Message[];
-  readonly places: readonly Place<Message>[];
+  readonly places: readonly PlaceOfEach[];
 }
 
 /** Messages that were read but not yet added to the view: committing adds them. */

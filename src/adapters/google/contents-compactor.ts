@@ -7,7 +7,7 @@ import { asArray, asRecord } from '../../shared/json.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
-import { madeFrom } from '../format/originals.js';
+import { madeFrom, originalsOf } from '../format/originals.js';
 import { isSameValue } from '../format/same-value.js';
 import { contentFormat } from './content-format.js';
 
@@ -68,12 +68,20 @@ export class JoinedTurns {
         (this.#joined.get(content) ?? [content]).map((each) => [each, at] as const),
       ),
     );
+    // An edited content may have been made from an earlier copy of the caller's, and a caller may pass one object twice.
+    const wereNeighbours = (last: Content, content: Content): boolean => {
+      const [a, b] = [originalOf(last), originalOf(content)];
+      const [at, next] = [places.get(a), places.get(b)];
+      if (next === undefined) return at !== undefined && isSameValue(given[at + 1], b);
+      return at === next - 1 || isSameValue(given[next - 1], a);
+    };
     const turns: Content[][] = [];
     for (const content of contents) {
       const turn = turns.at(-1);
       const last = turn?.at(-1);
-      const isNew = last !== undefined && places.get(content) !== (places.get(last) ?? NaN) + 1;
-      if (turn !== undefined && isNew && roleOf(last) === roleOf(content)) turn.push(content);
+      const isJoined =
+        last !== undefined && roleOf(last) === roleOf(content) && !wereNeighbours(last, content);
+      if (isJoined) turn?.push(content);
       else turns.push([content]);
     }
     return turns.flatMap((turn) => this.#asOne(turn));
@@ -107,6 +115,10 @@ export class JoinedTurns {
     this.#newest = [...others, { whole, turn }].slice(-MAX_JOINED);
     return [whole];
   }
+}
+
+function originalOf(content: Content): Content {
+  return originalsOf(content)[0] ?? content;
 }
 
 function roleOf({ role }: Content): string {

@@ -182,11 +182,19 @@ export class ReasoningTerms {
   }
 
   /**
+   * Whether an edit removes the reasoning behind it. A model that may think with a budget requires reasoning and binds none, so its
+   * reasoning stays under every policy, unless its provider has refused it.
+   */
+  get isStripping(): boolean {
+    return this.policy !== 'keep' && (!this.#hasBudget || this.#usual !== 'keep');
+  }
+
+  /**
    * Whether the turn in progress must begin with reasoning: with a thinking budget Claude refuses other requests. So it is for models
    * that may have one, and where reasoning is kept on purpose.
    */
   get keepsTurnStart(): boolean {
-    return this.policy === 'keep' && (this.#hasBudget || !this.isUnset);
+    return !this.isStripping && (this.#hasBudget || !this.isUnset);
   }
 
   /** Whether neither the host nor the request has set the policy. */

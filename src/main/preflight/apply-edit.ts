@@ -81,7 +81,7 @@ export async function applyEdit(
   const { history, removalLog, sent } = parts;
   const tokensBefore = history.getTotalTokens();
   // A replayed edit already includes its effect on reasoning.
-  const strips = replayed === undefined && stripsReasoning(parts);
+  const strips = replayed === undefined && parts.reasoningTerms.isStripping;
   const { result, base } = strips
     ? withReasoning(parts, found, foundBase)
     : { result: found, base: foundBase };
@@ -98,7 +98,7 @@ export async function applyEdit(
   const { revision } = history;
   // The history has refused the edit: it rejects.
   if (revision === base.revision) await applied;
-  sent.noteEdit(changes[0]?.index ?? base.length, !stripsReasoning(parts));
+  sent.noteEdit(changes[0]?.index ?? base.length, !parts.reasoningTerms.isStripping);
   const failure = await failureOf(applied);
   const leftTokens = tokensIn(changes.flatMap(({ after }) => after ?? []));
   sent.noteReclaimed(changedTokens - leftTokens, revision);
@@ -120,7 +120,7 @@ export function replaceHistory(
 ): number | null {
   const intactEntries = firstDifference(newHistory, history.getRawHistory());
   if (!history.replaceAll(newHistory, base)) return null;
-  sent.noteEdit(intactEntries, !keepsReasoning && reasoningTerms.policy === 'keep');
+  sent.noteEdit(intactEntries, !keepsReasoning && !reasoningTerms.isStripping);
   return intactEntries;
 }
 
@@ -136,7 +136,7 @@ export async function stripLateReasoning(
   const { history } = parts;
   const { revision } = history;
   const place = { entry: fromEntry, block: 0 };
-  while (stripsReasoning(parts) && history.revision === revision) {
+  while (parts.reasoningTerms.isStripping && history.revision === revision) {
     const result = stripBehind(NO_EDITS, history.getRawHistory(), place);
     if (isEmptyDensityResult(result)) return;
     const landed = await applyEdit(parts, result, history.base, signal).catch(
@@ -168,10 +168,6 @@ export async function stripStaleReasoning(
     const { metadata } = result;
     return { ...landed, event: { metadata, reason: 'reasoning', edits: [], ...landed.event } };
   }
-}
-
-function stripsReasoning({ reasoningTerms }: SessionParts): boolean {
-  return reasoningTerms.policy !== 'keep';
 }
 
 /** Extends the edit to entries added after its base: their reasoning may have to be stripped as well. */

@@ -124,10 +124,10 @@ async function land(
 }
 
 function withValidReasoning(
-  { history, reasoningTerms: { policy, keepsTurnStart } }: SessionParts,
+  { history, reasoningTerms: { isStripping, keepsTurnStart } }: SessionParts,
   newHistory: readonly IContent[],
 ): readonly IContent[] {
-  if (policy !== 'keep') return stripRewritten(newHistory, history.getRawHistory());
+  if (isStripping) return stripRewritten(newHistory, history.getRawHistory());
   return keepsTurnStart ? withTurnStart(newHistory, history.getRawHistory()) : newHistory;
 }
 

@@ -61,7 +61,10 @@ export interface GateParts {
     readonly edits: Pick<CompleteEditOptions, 'edits' | 'minReclaimTokens'>;
     readonly model: Pick<SessionModel, 'bindsReasoning'>;
   };
-  readonly reasoningTerms: Pick<ReasoningTerms, 'policy' | 'isUnset' | 'keepsTurnStart'>;
+  readonly reasoningTerms: Pick<
+    ReasoningTerms,
+    'policy' | 'isStripping' | 'isUnset' | 'keepsTurnStart'
+  >;
   readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
@@ -158,15 +161,15 @@ export class EditGate {
    * agreed to lose; under a stripping policy, the open turn would lose its reasoning.
    */
   get #holdsForReasoning(): boolean {
-    const { policy, isUnset } = this.#parts.reasoningTerms;
+    const { isStripping, isUnset } = this.#parts.reasoningTerms;
     if (!protectsReasoning(this.#parts)) return false;
-    return policy === 'keep' ? isUnset : isTurnOpen(this.#parts);
+    return isStripping ? isTurnOpen(this.#parts) : isUnset;
   }
 }
 
 /** Whether stripping reasoning should wait for the end of the turn: until then, calls are sent with the reasoning that led to them. */
 export function needsOpenTurn(parts: GateParts): boolean {
-  return parts.reasoningTerms.policy !== 'keep' && protectsReasoning(parts) && isTurnOpen(parts);
+  return parts.reasoningTerms.isStripping && protectsReasoning(parts) && isTurnOpen(parts);
 }
 
 function protectsReasoning({ config: { edits, model } }: GateParts): boolean {

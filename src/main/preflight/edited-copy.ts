@@ -11,7 +11,6 @@ import type { HistoryService } from '../history-service.js';
 import { Journal } from '../state/journal.js';
 import type { Admission } from './edit-policy.js';
 import { stripReasoning } from './reasoning-policy.js';
-import type { ReasoningPolicy } from './reasoning-policy.js';
 import { sumTokens, tokensOf } from './token-tally.js';
 
 /** A list that starts empty, takes over the entries of a history in order, and is edited in between. */
@@ -84,8 +83,8 @@ export class EditedCopy {
   }
 
   /** Applies an edit and its effect on reasoning, and counts replacements. Returns the edit including that effect. */
-  async land({ result: admitted }: Admission, reasoning: ReasoningPolicy): Promise<DensityResult> {
-    const result = reasoning === 'keep' ? admitted : stripReasoning(admitted, this.#entries);
+  async land({ result: admitted }: Admission, isStripping: boolean): Promise<DensityResult> {
+    const result = isStripping ? stripReasoning(admitted, this.#entries) : admitted;
     await this.#history.countEach([...result.replacements.values()]);
     this.#noteRules(result);
     this.journal.noteEdit(this.#taken, this.#entries, result);

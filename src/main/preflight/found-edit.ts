@@ -9,6 +9,7 @@ import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 import { pushTo } from '../../shared/lists-by-key.js';
+import type { Place } from './reasoning-policy.js';
 import { heldForTurnStart } from './turn-start.js';
 
 /** What the rows of an edit were planned for, and with. */
@@ -101,12 +102,6 @@ export class FoundEdit {
     onMade?.(result);
     return result;
   }
-}
-
-/** A place in a history: in front of this block of this entry. */
-export interface Place {
-  readonly entry: number;
-  readonly block: number;
 }
 
 interface EntryEdit {

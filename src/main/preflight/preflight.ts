@@ -190,7 +190,7 @@ export class Preflight {
     const { signal, removesReasoning = false } = request;
     const { sent, reasoningTerms } = this.#parts;
     const isStale =
-      (removesReasoning || reasoningTerms.policy !== 'keep') && sent.staleReasoningFrom < Infinity;
+      (removesReasoning || reasoningTerms.isStripping) && sent.staleReasoningFrom < Infinity;
     const strip = (): Steps<PrunedEvent | null> =>
       this.#prune(() => stripStaleReasoning(this.#parts, signal), signal);
     // A replay goes first: the edits that it repeats were made, and recorded, on entries that still had their reasoning.

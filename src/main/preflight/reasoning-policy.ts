@@ -1,11 +1,10 @@
 // What happens to reasoning when an edit lands in front of it: providers bind a thinking block to its prefix, and refuse it if the
 // prefix has changed. Pure: makes edits, applies none.
 
-import { hasSubstance } from '../../shared/content.js';
+import { hasSubstance, isCompaction } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { firstEditedIndex } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
-import type { Place } from './found-edit.js';
 
 /**
  * What happens to reasoning. `keep`: it stays, whatever is edited in front of it. `strip-after-first-edit`: an edit removes the
@@ -27,6 +26,12 @@ export function holdsReasoning(history: readonly IContent[], from: number): bool
     if (history[index]?.blocks.some(isStripped) === true) return true;
   }
   return false;
+}
+
+/** A place in a history: in front of this block of this entry. */
+export interface Place {
+  readonly entry: number;
+  readonly block: number;
 }
 
 /** Returns the place behind the last thinking block from entry `from` on, or the start of that entry if there is none. */
@@ -104,6 +109,19 @@ const OPENAI_ITEM = /^(?:rs_|\{)/;
  */
 export function isStripped(block: ContentBlock): boolean {
   return block.type === 'thinking' && !OPENAI_ITEM.test(block.signature ?? '');
+}
+
+/**
+ * Whether blocks begin with reasoning that Claude is sent, which is signed, possibly behind a compaction by the provider. An edit that
+ * leaves something of such an entry leaves it so.
+ */
+export function beginsWithReasoning(blocks: readonly ContentBlock[] = []): boolean {
+  const first = blocks.find((block) =>
+    block.type === 'thinking'
+      ? isStripped(block) && (block.signature ?? block.encryptedContent) !== undefined
+      : hasSubstance(block) && !isCompaction(block),
+  );
+  return first?.type === 'thinking';
 }
 
 function isThinking({ type }: ContentBlock): boolean {

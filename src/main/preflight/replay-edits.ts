@@ -179,7 +179,7 @@ class PreflightReplay {
 
   async #land(admission: Admission): Promise<void> {
     if (admission.reason === undefined) return;
-    const landed = await this.#copy.land(admission, this.#parts.reasoningTerms.policy);
+    const landed = await this.#copy.land(admission, this.#parts.reasoningTerms.isStripping);
     // Reasoning that leaves with an edit may take whole entries with it.
     const isWhole = landed.removals.length === 0;
     if (isWhole && onlyShrinks(landed)) this.#index.noteShrinks(landed.replacements);

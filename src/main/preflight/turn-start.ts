@@ -3,37 +3,10 @@
 
 import { hasSubstance } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
+import { findTurnStart } from '../../shared/turn-start.js';
+import type { TurnStart } from '../../shared/turn-start.js';
 import { isAcknowledgement } from '../summarizer/summary-note.js';
-
-/** What a message is to a turn: an answer of the model, results, words of the user, or none of these. */
-export type TurnPart = 'answer' | 'results' | 'words' | 'other';
-
-/** Indices of the message that asks for the turn in progress and of the one that begins to answer; -1 for none. */
-interface TurnStart {
-  readonly question: number;
-  readonly start: number;
-}
-
-/**
- * Finds where the turn in progress begins. What the user says in a row is one message to the provider, together with results: words
- * beside or behind results begin no turn.
- */
-export function findTurnStart<Message>(
-  messages: readonly Message[],
-  partOf: (message: Message) => TurnPart,
-): TurnStart {
-  let [question, start, isAnswered] = [-1, -1, false];
-  for (let at = messages.length - 1; at >= 0; at -= 1) {
-    const part = partOf(messages[at] as Message);
-    if (part === 'results') isAnswered = true;
-    else if (part === 'words' && question === -1) question = at;
-    else if (part === 'answer') {
-      if (question !== -1 && !isAnswered) return { question, start };
-      [question, start, isAnswered] = [-1, at, false];
-    }
-  }
-  return { question: isAnswered ? -1 : question, start };
-}
+import { beginsWithReasoning } from './reasoning-policy.js';
 
 function turnStartIn(history: readonly IContent[]): TurnStart {
   return findTurnStart(history, ({ speaker, blocks }) => {
@@ -41,14 +14,6 @@ function turnStartIn(history: readonly IContent[]): TurnStart {
     if (speaker === 'tool') return 'results';
     return blocks.some(hasSubstance) ? 'words' : 'other';
   });
-}
-
-/** Whether an entry begins with reasoning. An edit that leaves something of such an entry leaves it so. */
-function beginsWithReasoning(entry: IContent | undefined): boolean {
-  return (
-    entry?.blocks.find((block) => block.type === 'thinking' || hasSubstance(block))?.type ===
-    'thinking'
-  );
 }
 
 /**
@@ -63,7 +28,7 @@ export function heldForTurnStart(
   losesCalls: (index: number) => boolean,
 ): readonly number[] {
   const { start } = turnStartIn(history);
-  if (!beginsWithReasoning(history[start])) return [];
+  if (!beginsWithReasoning(history[start]?.blocks)) return [];
   const held = new Set<number>();
   let [call, isAnswered, isFound] = [start, false, false];
   for (let at = start; at < history.length; at += 1) {
@@ -75,7 +40,7 @@ export function heldForTurnStart(
       [call, isAnswered] = [at, false];
       if (isFound) continue;
       isFound = !losesCalls(at);
-      if (beginsWithReasoning(history[at])) continue;
+      if (beginsWithReasoning(history[at]?.blocks)) continue;
       isFound = true;
       held.add(start);
     }
@@ -117,7 +82,7 @@ export function withTurnStart(
   former: readonly IContent[],
 ): readonly IContent[] {
   const { question, start } = turnStartIn(former);
-  if (!beginsWithReasoning(former[start]) || beginsTurn(rewritten)) return rewritten;
+  if (!beginsWithReasoning(former[start]?.blocks) || beginsTurn(rewritten)) return rewritten;
   const bare = rewritten.filter((entry) => !isAcknowledgement(entry) || former.includes(entry));
   const exchange = exchangeFrom(former, start).map((at) => former[at] as IContent);
   const others = bare.filter((entry) => !exchange.includes(entry));
@@ -141,5 +106,5 @@ export function withTurnStart(
 /** Whether the turn in progress has no answer yet, or begins with reasoning. */
 function beginsTurn(history: readonly IContent[]): boolean {
   const { start } = turnStartIn(history);
-  return start === -1 || beginsWithReasoning(history[start]);
+  return start === -1 || beginsWithReasoning(history[start]?.blocks);
 }

@@ -1,6 +1,6 @@
 // The port to a provider's own compaction: the request, the answer, and the entries that hold the answer in a history.
 
-import { COMPACTION_KIND } from '../../shared/content.js';
+import { isCompaction } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 
 /** What is to be compacted. */
@@ -66,9 +66,7 @@ export function isProviderEntry({ metadata, blocks }: IContent): boolean {
 export function newestCompaction(history: readonly IContent[], from: number): number {
   for (let at = history.length - 1; at >= from; at -= 1) {
     const entry = history[at];
-    if (entry === undefined || !isProviderEntry(entry)) continue;
-    const [block] = entry.blocks;
-    if (block?.type === 'opaque' && block.kind === COMPACTION_KIND) return at;
+    if (entry !== undefined && isProviderEntry(entry) && isCompaction(entry.blocks[0])) return at;
   }
   return -1;
 }

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { COMPACTION_KIND } from '../content.js';
 import { asRecord } from '../json.js';
+import { findTurnStart } from '../turn-start.js';
 import { callsOf, eachPart, eachTurn } from './provider-request.js';
 import type { Check, Finding, ProviderRequest, Turn, TurnPart } from './provider-request.js';
 
@@ -16,19 +17,22 @@ const BLOCK_TYPES: Readonly<Record<TurnPart['kind'], string>> = {
   opaque: 'block',
 };
 
-/**
- * Reasoning is on, but the assistant's current turn starts with something else; the subject is its type. The turn starts
- * after the newest user message without results.
- */
+/** Reasoning is on, but the turn in progress begins with something else; the subject is its type. Compactions do not count. */
 export const startsWithoutThinking: Check = ({ turns, thinking }) => {
   if (thinking !== true) return [];
-  const start = turns.findLastIndex(
-    ({ role, parts }) => role === 'user' && !parts.some(({ kind }) => kind === 'result'),
-  );
-  const turn = turns[start + 1];
-  const first = turn?.role === 'assistant' ? turn.parts[0] : undefined;
-  if (first === undefined || first.kind === 'reasoning') return [];
-  return [{ turn: start + 1, part: 0, subject: BLOCK_TYPES[first.kind] }];
+  const { start } = findTurnStart(turns, ({ role, parts }) => {
+    if (role === 'assistant') return 'answer';
+    if (parts.some(({ kind }) => kind === 'result')) return 'results';
+    return parts.length > 0 ? 'words' : 'other';
+  });
+  for (const [behind, { role, parts }] of turns.slice(start).entries()) {
+    if (start === -1 || role !== 'assistant') break;
+    const part = parts.findIndex((each) => !isCompaction(each));
+    const kind = parts[part]?.kind;
+    if (kind === 'reasoning') break;
+    if (kind !== undefined) return [{ turn: start + behind, part, subject: BLOCK_TYPES[kind] }];
+  }
+  return [];
 };
 
 /** Reasoning is off, but the last turn is the assistant's and has some. */
@@ -205,7 +209,7 @@ function splitConversation(turns: readonly Turn[]): Conversation {
   let compaction: Placed | undefined;
   for (const [turn, { role, parts }] of turns.entries()) {
     for (const [at, part] of parts.entries()) {
-      if (part.kind === 'opaque' && isCompaction(part.content)) {
+      if (isCompaction(part)) {
         compaction = { part, role, turn, at };
         for (const list of [reasoning, others, othersBefore]) list.length = 0;
         continue;
@@ -221,8 +225,8 @@ function splitConversation(turns: readonly Turn[]): Conversation {
   return { reasoning, others, othersBefore, compaction };
 }
 
-function isCompaction(content: unknown): boolean {
-  return asRecord(content)?.['kind'] === COMPACTION_KIND;
+function isCompaction({ kind, content }: TurnPart): boolean {
+  return kind === 'opaque' && asRecord(content)?.['kind'] === COMPACTION_KIND;
 }
 
 /** By reasoning, the index of the first request that contains it; it was generated from the request before. */

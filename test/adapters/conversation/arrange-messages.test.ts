@@ -47,7 +47,8 @@ function arranged(
       .flatMap(({ blocks }) => blocks as readonly PlacedBlock[])
       .filter(({ origin }) => origin[0] === index);
     const given = String(index);
-    return { index, given, length: 1, current: given, parts, remaining: parts, edits: new Map() };
+    const lists = { parts, remaining: parts, edits: new Map() };
+    return { index, given, length: 1, speaker: undefined, current: given, ...lists };
   });
   for (const [at, entry] of written) history.splice(at, 0, entry);
   const writtenAs = (entry: IContent) => ({ entry, current: WRITTEN.get(entry) ?? '?' });

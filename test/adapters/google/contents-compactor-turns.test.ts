@@ -38,6 +38,11 @@ describe('JoinedTurns', () => {
     expect(tell(new JoinedTurns().join([written, given[2]!], given))).toBe('u9+u3');
   });
 
+  it('leaves a content apart that was passed twice', () => {
+    const [content] = contentsOf('u1');
+    expect(tell(new JoinedTurns().join([content!, content!], [content!, content!]))).toBe('u1 u1');
+  });
+
   it('shares contents without a new neighbour of the same role, and all parts', () => {
     const given = contentsOf('u1 m2 u3 m4 u5');
     const joined = new JoinedTurns().join([given[0]!, given[1]!, given[3]!, given[4]!], given);

@@ -126,6 +126,21 @@ describe('contentsCompactor', () => {
     expect(compact.report()).toMatchObject([{ givenMessages: 7, sentMessages: 5 }]);
   });
 
+  it('leaves a text of the user behind shrunk results in its own content', async () => {
+    await using host = createCompactor({ offload: 'inline' });
+    const contents = geminiContents([
+      humanText('Run it.'),
+      aiContent([toolCall('1', 'run_shell_command', { command: 'make' })]),
+      toolContent([toolResponse('1', 'run_shell_command', LONG.repeat(9))]),
+    ]);
+    const compact = contentsCompactor(host);
+    const sent = await compact(contents);
+    expect(sent[2]).not.toBe(contents[2]);
+    contents.push({ role: 'user', parts: [{ text: 'Go on.' }] });
+    expect(await compact(contents)).toEqual([...sent, contents[3]]);
+    expect(await compact(structuredClone(contents))).toEqual([...sent, contents[3]]);
+  });
+
   it("joins the model's texts around a removed call", async () => {
     const contents = geminiContents(WORK);
     contents[1]!.parts!.unshift({ text: 'I read it.' });

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { EditGate } from '../../../src/main/preflight/edit-policy.js';
+import { ReasoningTerms } from '../../../src/main/models/session-model.js';
 import { FoundEdit } from '../../../src/main/preflight/found-edit.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
@@ -45,7 +46,12 @@ describe('EditGate', () => {
     expect(found.size).toBe(20);
     const gate = new EditGate({
       config: { edits: { edits, minReclaimTokens: 0 }, model: { bindsReasoning: false } },
-      reasoningTerms: { policy: reasoning, isUnset: true, keepsTurnStart: false },
+      reasoningTerms: {
+        policy: reasoning,
+        isStripping: reasoning !== 'keep',
+        isUnset: true,
+        keepsTurnStart: false,
+      },
       history: { getRawHistory: () => history, countedTokens: () => 1 },
       sent: { intactEntries: entries.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
@@ -63,7 +69,7 @@ describe('EditGate', () => {
     const found = new FoundEdit(planWithTexts(history, PASS).plan, { history, settings: PASS });
     const gate = new EditGate({
       config: { edits: { edits, minReclaimTokens: 0 }, model: { bindsReasoning: true } },
-      reasoningTerms: { policy: 'keep', isUnset: true, keepsTurnStart: false },
+      reasoningTerms: new ReasoningTerms(undefined),
       history: { getRawHistory: () => history, countedTokens: () => 1 },
       sent: { intactEntries: history.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
@@ -83,7 +89,7 @@ describe('EditGate', () => {
           edits: { edits: 'auto', minReclaimTokens: 50 },
           model: { bindsReasoning: false },
         },
-        reasoningTerms: { policy: 'keep', isUnset: true, keepsTurnStart: false },
+        reasoningTerms: new ReasoningTerms(undefined),
         history: {
           getRawHistory: () => history,
           countedTokens: (entry) => (history.includes(entry) ? 100 : after),

@@ -34,6 +34,7 @@ describe('heldForTurnStart', () => {
       'h a:*s1,r1 t:r1 a:r2 t:r2 h a:r3 t:r3',
       [3],
     ],
+    ['the start behind a compaction', [1], 'h a:&compaction,*s1,r1 t:r1 a:r2 t:r2', [1]],
     ['nothing of a turn that is over', [1], 'h a:*s1,r1 t:r1 a:done h a:r2 t:r2', []],
     ['nothing of a turn that begins without', [1], 'h a:r1 t:r1 a:r2 t:r2', []],
     ['nothing in a turn without an answer', [1], 'h a:*s1,r1 t:r1 a:done h', []],

@@ -1,0 +1,102 @@
+// Puts back what the turn in progress began with, if requests to other models, or under another reasoning policy, have removed it. A
+// session leaves it alone for a model that needs it, but does not keep what it has removed; the caller's messages still have it. Pure.
+
+import { beginsWithReasoning } from '../../main/preflight/reasoning-policy.js';
+import { isToolResponseBlock } from '../../shared/content.js';
+import { findTurnStart } from '../../shared/turn-start.js';
+import type { TurnPart } from '../../shared/turn-start.js';
+import type { GivenMessage, Place } from '../format/message-place.js';
+import type { MessageView } from './message-view.js';
+
+/**
+ * Returns the current messages with the call that began the turn, and its results, as they were given, if the turn now begins without
+ * reasoning; the same list otherwise. Also restores a call whose results were removed while words of the user beside them stay: these
+ * would begin another turn. If nothing is left in front of a restored call, so is the question, because a request begins with the user.
+ *
+ * @param current the view's current messages, or the caller's copies of them
+ */
+export function restoreTurnStart<Message>(
+  { knownLists: [{ places: records }, { places }] }: Pick<MessageView<Message>, 'knownLists'>,
+  current: readonly Message[],
+): readonly Message[] {
+  const sent = places[findTurnStart(places, partOfPlace).start];
+  if (sent === undefined || ('remaining' in sent && beginsWithReasoning(sent.remaining)))
+    return current;
+  const { question, start } = findTurnStart(records, partOf);
+  if (!beginsWithReasoning(records[start]?.parts)) return current;
+  const exchanges = exchangesOf(records.slice(start));
+  const first = exchanges.find((exchange) => exchange.some(isLeft));
+  if (first === undefined) return current;
+  const restored = exchanges.filter(hasOnlyWords);
+  const [begun] = first;
+  if (!beginsWithReasoning(hasOnlyWords(first) ? begun?.parts : begun?.remaining))
+    restored.unshift(...exchanges.slice(0, 1));
+  const missing = [...new Set(restored.flat())];
+  const messages: Message[] = [];
+  let isAcknowledged = false;
+  const restoreUpTo = (index: number): void => {
+    for (; (missing[0]?.index ?? Infinity) < index; missing.shift()) {
+      const [record] = missing;
+      // The acknowledgement of a summary would begin the turn instead.
+      if (isAcknowledged && record?.speaker === 'ai') messages.pop();
+      isAcknowledged = false;
+      const asked = records[question];
+      if (messages.length === 0 && asked !== undefined) messages.push(asked.given);
+      if (record !== undefined) messages.push(record.given);
+    }
+  };
+  for (const [at, message] of current.entries()) {
+    const place = places[at];
+    if (place === undefined || 'entry' in place) {
+      isAcknowledged = place?.entry.speaker === 'ai';
+      messages.push(message);
+      continue;
+    }
+    const isMissing = missing.includes(place);
+    restoreUpTo(isMissing ? place.index + 1 : place.index);
+    if (!isMissing) messages.push(message);
+    isAcknowledged = false;
+  }
+  restoreUpTo(Infinity);
+  return messages;
+}
+
+const PARTS = { ai: 'answer', human: 'words', tool: 'results' } as const;
+
+function partOf<Message>({ speaker }: GivenMessage<Message>): TurnPart {
+  return speaker === undefined ? 'other' : PARTS[speaker];
+}
+
+function partOfPlace<Message>(place: Place<Message>): TurnPart {
+  if ('entry' in place) return PARTS[place.entry.speaker];
+  const part = partOf(place);
+  return part === 'results' && !hasResults(place) ? 'words' : part;
+}
+
+/** The records of a turn, from each answer to the next one: its results may be spread over several messages. */
+function exchangesOf<Message>(
+  turn: readonly GivenMessage<Message>[],
+): readonly (readonly GivenMessage<Message>[])[] {
+  const exchanges: GivenMessage<Message>[][] = [];
+  for (const record of turn) {
+    if (record.speaker === 'ai') exchanges.push([record]);
+    else exchanges.at(-1)?.push(record);
+  }
+  return exchanges;
+}
+
+/** Whether words of the user are left of an exchange, but no results. */
+function hasOnlyWords<Message>(exchange: readonly GivenMessage<Message>[]): boolean {
+  const said = exchange
+    .filter(({ speaker }) => speaker === 'human' || speaker === 'tool')
+    .filter(isLeft);
+  return said.length > 0 && !said.some(hasResults);
+}
+
+function isLeft<Message>({ current }: GivenMessage<Message>): boolean {
+  return current !== null;
+}
+
+function hasResults<Message>({ remaining }: GivenMessage<Message>): boolean {
+  return remaining.some(isToolResponseBlock);
+}
