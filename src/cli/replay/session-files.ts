@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 import { CtxfoldError } from '../../index.js';
 import type { ErrorCode } from '../../index.js';
 import { readTranscript } from '../../transcripts.js';
-import type { Transcript, TranscriptFormat } from '../../transcripts.js';
+import type { ReadTranscriptOptions, Transcript, TranscriptFormat } from '../../transcripts.js';
 import { UsageError } from '../terminal/options.js';
 import { STANDARD_STREAM } from '../terminal/print.js';
 import type { Progress } from '../terminal/progress-bar.js';
@@ -87,7 +87,11 @@ export interface ReadSessionOptions {
 
 const MEGABYTE = 1_000_000;
 
-/** Reads a file, or stdin. @throws as `readTranscript` does. */
+/**
+ * Reads a file, or stdin.
+ *
+ * @throws as `readTranscript` does; CtxfoldError `UNKNOWN_FORMAT` if it has no entry in the given format, and is not of that format
+ */
 export async function readSession(
   file: string,
   { format, signal, progress }: ReadSessionOptions,
@@ -98,11 +102,37 @@ export async function readSession(
   // Without this, an abort would wait for stdin, which may never end.
   const hangUp = (): void => void process.stdin.destroy();
   if (isPiped) signal?.addEventListener('abort', hangUp, { once: true });
-  return readTranscript(isPiped ? process.stdin : file, {
-    ...(signal !== undefined && { signal }),
+  const options = signal === undefined ? {} : { signal };
+  const reading = readTranscript(isPiped ? process.stdin : file, {
+    ...options,
     ...(format !== undefined && { format }),
     ...(update !== undefined && { onRead: (length) => update(Math.floor(length / MEGABYTE)) }),
   });
+  if (format === undefined) return reading;
+  const found = await reading.then(
+    ({ entries }) => entries.length,
+    () => undefined,
+  );
+  if (found !== undefined && found > 0) return reading;
+  const other = isPiped ? undefined : await formatOf(file, options);
+  signal?.throwIfAborted();
+  if (other === format || (other === undefined && found === undefined)) return reading;
+  const looks = other === undefined ? '' : ` It looks like ${other}.`;
+  throw new CtxfoldError(
+    `The transcript has no entries in the format ${format}.${looks} Leave out --format to have it detected.`,
+    'UNKNOWN_FORMAT',
+  );
+}
+
+/** Returns the format that a file is recognized as, if any. */
+function formatOf(
+  file: string,
+  options: ReadTranscriptOptions,
+): Promise<TranscriptFormat | undefined> {
+  return readTranscript(file, options).then(
+    ({ format }) => format,
+    () => undefined,
+  );
 }
 
 /** @throws UsageError if an output file is the recorded session itself, even under another name such as a link, or another recorded session. */

@@ -58,6 +58,23 @@ describe('findSessionFiles', () => {
   );
 });
 
+describe('readSession', () => {
+  test('says what a file looks like that has no entries in the given format', async () => {
+    const looks = /^The transcript has no entries in the format \S+\. It looks like claude-code\./;
+    // Of these, two find no records, and one finds no document.
+    for (const format of ['codex', 'gemini-cli', 'openai-chat'] as const) {
+      const reading = readSession(SMALL, { format });
+      await expect(reading).rejects.toMatchObject({ code: 'UNKNOWN_FORMAT' });
+      await expect(reading).rejects.toThrow(looks);
+    }
+    const blank = readSession(scratchFile('blank.jsonl', '\n'), { format: 'pi' });
+    await expect(blank).rejects.toThrow(/^The transcript has no entries in the format pi\. Leave/);
+    await expect(readSession('/nowhere', { format: 'codex' })).rejects.toThrow(/ENOENT/);
+    const begun = scratchFile('begun.jsonl', '{"type":"session_meta","payload":{}}\n');
+    expect(await readSession(begun, { format: 'codex' })).toMatchObject({ entries: [] });
+  });
+});
+
 describe('unlessUnreadable', () => {
   test('gives all binary files the same reason, by which a report groups them', async () => {
     const files = ['a.png', 'b.png'].map((name) => scratchFile(name, '\0\x01\x02'.repeat(99)));
