@@ -59,7 +59,8 @@ async function tryStore(where: string, logger: Logger): Promise<void> {
     (thrown: unknown) => (failure = thrown),
   );
   await settledWithin(STORE_MS, writing, true);
-  await close();
+  // Not awaited: it may wait for a server that does not answer.
+  close().catch(() => undefined);
   if (failure !== undefined)
     logger.warn(
       `${storeFailed(failure).message} Until it works, conversations are kept in memory.`,
