@@ -2,8 +2,8 @@
 
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CtxfoldError } from '../../index.js';
 import type { ErrorCode } from '../../index.js';
 import { readTranscript } from '../../transcripts.js';
@@ -31,7 +31,7 @@ export interface UnreadFile {
 const SKIPPED_FOLDER = /^(?:\.git|node_modules)$/;
 
 /**
- * Lists the file at a path, or all files in the folder and its subfolders, each once even if links lead to it. A missing path and a
+ * Lists the file at a path, or all files in the folder and its subfolders, each once even if links, also hard ones, lead to it. A missing path and a
  * folder that cannot be listed count as files, so that reading them reports the error.
  *
  * @throws the signal's reason.
@@ -55,16 +55,27 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
       else if (found.isFile()) files.push(place);
     }
   }
-  const root = await realpath(path);
-  const known = new Set(files.map((file) => join(root, relative(path, file))));
+  const known = new Set<string>();
+  const listed: string[] = [];
+  for (const file of files.sort()) {
+    const id = await idOf(file);
+    if (id === undefined || !known.has(id)) listed.push(file);
+    if (id !== undefined) known.add(id);
+  }
   for (const link of links.sort()) {
     // Links to folders are not followed: they may form a cycle.
-    if ((await statusOf(link))?.isFile() !== true) continue;
-    const target = await realpath(link).catch(() => link);
-    if (!known.has(target)) files.push(link);
-    known.add(target);
+    const id = await idOf(link);
+    if (id === undefined || known.has(id)) continue;
+    listed.push(link);
+    known.add(id);
   }
-  return { isFolder, files: files.sort() };
+  return { isFolder, files: listed.sort() };
+}
+
+/** Returns what is the same for all links to a file; `undefined` for anything but a file. */
+async function idOf(place: string): Promise<string | undefined> {
+  const status = await stat(place, { bigint: true }).catch(() => undefined);
+  return status?.isFile() === true ? `${status.dev}:${status.ino}` : undefined;
 }
 
 function statusOf(place: string): Promise<Stats | undefined> {

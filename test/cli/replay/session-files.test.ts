@@ -1,6 +1,6 @@
 // The files that a command reads.
 
-import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
@@ -33,6 +33,7 @@ describe('findSessionFiles', () => {
     symlinkSync(SMALL, path.join(folder, 'e.jsonl'));
     symlinkSync(path.join(folder, 'e.jsonl'), path.join(folder, 'f.jsonl'));
     symlinkSync(path.join(folder, 'nowhere'), path.join(folder, 'g.jsonl'));
+    linkSync(first, path.join(folder, 'h.json'));
     expect(await findSessionFiles(folder)).toEqual({
       isFolder: true,
       files: ['a.json', 'b/session.jsonl', 'e.jsonl'].map((name) => path.join(folder, name)),
