@@ -109,7 +109,9 @@ export async function readSession(
 ): Promise<Transcript> {
   const isPiped = file === STANDARD_STREAM;
   const bytes = isPiped || progress === undefined ? 0 : await sizeOf(file);
-  const update = progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
+  // A bar without a total would be full from its start.
+  const update =
+    bytes === 0 ? undefined : progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
   // Without this, an abort would wait for stdin, which may never end.
   const hangUp = (): void => void process.stdin.destroy();
   if (isPiped) signal?.addEventListener('abort', hangUp, { once: true });

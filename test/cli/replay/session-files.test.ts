@@ -2,7 +2,7 @@
 
 import { chmodSync, cpSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import {
   findSessionFiles,
   readSession,
@@ -60,6 +60,15 @@ describe('findSessionFiles', () => {
 });
 
 describe('readSession', () => {
+  test('shows no bar where there is no total, which would be full from its start', async () => {
+    const begin = vi.fn(() => () => undefined);
+    const progress = { begin, close: () => undefined };
+    await expect(readSession(scratchFile('empty', ''), { progress })).rejects.toThrow(/empty/);
+    expect(begin).not.toHaveBeenCalled();
+    await readSession(SMALL, { progress });
+    expect(begin.mock.calls).toEqual([[1, 'reading', 'MB']]);
+  });
+
   test('says what a file looks like that has no entries in the given format', async () => {
     const looks = /^The transcript has no entries in the format \S+\. It looks like claude-code\./;
     // Of these, two find no records, and one finds no document.
