@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createConnection } from 'node:net';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway/server/options.js';
 import { startGateway } from '../../src/gateway/start-gateway.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
@@ -248,6 +250,24 @@ describe('a gateway', () => {
     const { status, body } = await world.send('/v1/messages', { body: '{}' });
     expect(status).toBe(502);
     expect(JSON.parse(body.toString())).toMatchObject({ error: { type: 'ctxfold_gateway_error' } });
+  });
+
+  it('starts, and says so, if its store or its removal logs cannot be written', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    const below = join(file, 'below');
+    const warn = vi.fn<(message: string) => void>();
+    const logger = { debug: () => undefined, warn, error: () => undefined };
+    await start({ store: below, removalLogDirectory: below, logger });
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([
+      expect.stringMatching(/^The store failed \(ENOTDIR.+: check the path\. Until it works, /),
+      expect.stringMatching(/^The removal log .+ could not be written \(ENOTDIR\)\. /),
+    ]);
+    expect((await world.send('/v1/messages')).status).toBe(200);
+    const [store, removalLogDirectory] = [temporaryFolder(), temporaryFolder()];
+    await start({ store, removalLogDirectory, logger });
+    expect(warn).toHaveBeenCalledTimes(2);
+    expect(await readdir(store)).toEqual([]);
   });
 
   it('shares conversations with other gateways through a store, and sends what a single gateway would', async () => {

@@ -392,12 +392,12 @@ describe('a terminal of 40 columns', () => {
 
 describe('a run on a terminal', () => {
   /** Runs the command in this process as if stderr were a terminal. Returns what it showed. */
-  async function shownBy(...args: readonly string[]): Promise<string> {
+  async function shownBy(args: readonly string[], env = {}): Promise<string> {
     const { stderr } = process;
     const described = Object.getOwnPropertyDescriptor(stderr, 'isTTY');
     Object.defineProperty(stderr, 'isTTY', { value: true, configurable: true });
     try {
-      return (await run(...args)).stderr;
+      return (await runCommand(args, env)).stderr;
     } finally {
       if (described === undefined) Reflect.deleteProperty(stderr, 'isTTY');
       else Object.defineProperty(stderr, 'isTTY', described);
@@ -428,15 +428,16 @@ describe('a run on a terminal', () => {
   test.each(sample(watched, 2))(
     'shows a bar for each stage from its start: %j',
     async (args, stages) => {
-      const shown = await shownBy(...args);
+      const shown = await shownBy(args);
       for (const stage of stages) expect(shown).toMatch(new RegExp(`${stage} [█░]+ 0/`));
       // A run that is killed, as by a second Ctrl-C, could not show a hidden cursor again, nor wrap lines.
       expect(shown).not.toMatch(/\[\?(?:25|7)l/);
     },
   );
 
-  test('shows no bar with --json', async () => {
-    expect(await shownBy('replay', SWE_AGENT, '--json')).toBe('');
+  test('shows no bar with --json, and on a terminal whose cursor does not move', async () => {
+    expect(await shownBy(['replay', SWE_AGENT, '--json'])).toBe('');
+    expect(await shownBy(['replay', SWE_AGENT], { TERM: 'dumb' })).toBe('');
   });
 });
 

@@ -12,6 +12,9 @@ import { pathToFileURL } from 'node:url';
 /** The built command. */
 export const COMMAND: string = path.resolve('dist/cli/main.js');
 
+/** Variables that would make the output depend on where the tests run. */
+const NEUTRAL = { FORCE_COLOR: '', TERM: '' };
+
 /** The outcome of a run. */
 export interface Outcome {
   readonly code: number | null;
@@ -27,7 +30,9 @@ type Variables = Readonly<Record<string, string>>;
  * @param env additional environment variables
  */
 export async function spawnCommand(args: readonly string[], env: Variables = {}): Promise<Outcome> {
-  const child = spawn(process.execPath, [COMMAND, ...args], { env: { ...process.env, ...env } });
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    env: { ...process.env, ...NEUTRAL, ...env },
+  });
   child.stdin.end();
   const closed = once(child, 'close') as Promise<[number | null]>;
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
@@ -54,7 +59,7 @@ async function runHere(args: readonly string[], env: Variables): Promise<Outcome
   const { console: terminal } = globalThis;
   const [out, errors] = [capture(stdout), capture(stderr)];
   process.argv = [process.execPath, COMMAND, ...args];
-  process.env = { ...variables, ...env };
+  process.env = { ...variables, ...NEUTRAL, ...env };
   process.exitCode = undefined;
   globalThis.console = new Console(out.stream, errors.stream);
   try {

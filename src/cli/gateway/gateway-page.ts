@@ -45,7 +45,7 @@ const CALL_COLUMNS = [
   'Cache miss',
   'Edits',
 ];
-const EDIT_COLUMNS = ['Rule', 'What', 'Tool', 'Characters before', 'After', 'Original'];
+const EDIT_COLUMNS = ['Edit', 'Tool', 'Characters before', 'After', 'Original'];
 
 function body(): Markup {
   return html`<header>

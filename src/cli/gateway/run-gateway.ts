@@ -32,12 +32,11 @@ const CLOUD_VARIABLES = [
   ['OLLAMA_HOST', 'ollama'],
 ] as const;
 
-/** Only for `gateway`. Under `run`, the child command owns the terminal. */
-const PRINTING_LOGGER: GatewayOptions['logger'] = {
+const PRINTING_LOGGER = {
   debug: () => undefined,
   warn: printMessage,
   error: printMessage,
-};
+} satisfies GatewayOptions['logger'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -77,12 +76,16 @@ export async function runBehindGateway(
   [command = '', ...args]: readonly string[],
   options: GatewayOptions,
 ): Promise<number> {
+  // Once the command runs, it owns the terminal.
+  let print: typeof printMessage | undefined = printMessage;
+  const logger = { ...PRINTING_LOGGER, warn: (message: string) => print?.(message) };
   const { gateway, upstreams } = await withOptions(async () => {
     const named = upstreamsOf(process.env, options.upstreams);
-    return { gateway: await start({ ...options, upstreams: named }), upstreams: named };
+    return { gateway: await start({ ...options, logger, upstreams: named }), upstreams: named };
   });
   printMessage(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
   printIgnoredProxy();
+  print = undefined;
   try {
     // On Windows, npm installs agents as batch files, which only a shell can start.
     const [file, ...rest] =

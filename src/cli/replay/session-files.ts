@@ -2,12 +2,12 @@
 
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CtxfoldError } from '../../index.js';
 import type { ErrorCode } from '../../index.js';
 import { readTranscript } from '../../transcripts.js';
-import type { Transcript, TranscriptFormat } from '../../transcripts.js';
+import type { ReadTranscriptOptions, Transcript, TranscriptFormat } from '../../transcripts.js';
 import { UsageError } from '../terminal/options.js';
 import { STANDARD_STREAM } from '../terminal/print.js';
 import type { Progress } from '../terminal/progress-bar.js';
@@ -31,7 +31,7 @@ export interface UnreadFile {
 const SKIPPED_FOLDER = /^(?:\.git|node_modules)$/;
 
 /**
- * Lists the file at a path, or all files in the folder and its subfolders, each once even if links lead to it. A missing path and a
+ * Lists the file at a path, or all files in the folder and its subfolders, each once even if links, also hard ones, lead to it. A missing path and a
  * folder that cannot be listed count as files, so that reading them reports the error.
  *
  * @throws the signal's reason.
@@ -55,16 +55,27 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
       else if (found.isFile()) files.push(place);
     }
   }
-  const root = await realpath(path);
-  const known = new Set(files.map((file) => join(root, relative(path, file))));
+  const known = new Set<string>();
+  const listed: string[] = [];
+  for (const file of files.sort()) {
+    const id = await idOf(file);
+    if (id === undefined || !known.has(id)) listed.push(file);
+    if (id !== undefined) known.add(id);
+  }
   for (const link of links.sort()) {
     // Links to folders are not followed: they may form a cycle.
-    if ((await statusOf(link))?.isFile() !== true) continue;
-    const target = await realpath(link).catch(() => link);
-    if (!known.has(target)) files.push(link);
-    known.add(target);
+    const id = await idOf(link);
+    if (id === undefined || known.has(id)) continue;
+    listed.push(link);
+    known.add(id);
   }
-  return { isFolder, files: files.sort() };
+  return { isFolder, files: listed.sort() };
+}
+
+/** Returns what is the same for all links to a file; `undefined` for anything but a file. */
+async function idOf(place: string): Promise<string | undefined> {
+  const status = await stat(place, { bigint: true }).catch(() => undefined);
+  return status?.isFile() === true ? `${status.dev}:${status.ino}` : undefined;
 }
 
 function statusOf(place: string): Promise<Stats | undefined> {
@@ -87,22 +98,54 @@ export interface ReadSessionOptions {
 
 const MEGABYTE = 1_000_000;
 
-/** Reads a file, or stdin. @throws as `readTranscript` does. */
+/**
+ * Reads a file, or stdin.
+ *
+ * @throws as `readTranscript` does; CtxfoldError `UNKNOWN_FORMAT` if it has no entry in the given format, and is not of that format
+ */
 export async function readSession(
   file: string,
   { format, signal, progress }: ReadSessionOptions,
 ): Promise<Transcript> {
   const isPiped = file === STANDARD_STREAM;
   const bytes = isPiped || progress === undefined ? 0 : await sizeOf(file);
-  const update = progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
+  // A bar without a total would be full from its start.
+  const update =
+    bytes === 0 ? undefined : progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
   // Without this, an abort would wait for stdin, which may never end.
   const hangUp = (): void => void process.stdin.destroy();
   if (isPiped) signal?.addEventListener('abort', hangUp, { once: true });
-  return readTranscript(isPiped ? process.stdin : file, {
-    ...(signal !== undefined && { signal }),
+  const options = signal === undefined ? {} : { signal };
+  const reading = readTranscript(isPiped ? process.stdin : file, {
+    ...options,
     ...(format !== undefined && { format }),
     ...(update !== undefined && { onRead: (length) => update(Math.floor(length / MEGABYTE)) }),
   });
+  if (format === undefined) return reading;
+  const found = await reading.then(
+    ({ entries }) => entries.length,
+    () => undefined,
+  );
+  if (found !== undefined && found > 0) return reading;
+  const other = isPiped ? undefined : await formatOf(file, options);
+  signal?.throwIfAborted();
+  if (other === format || (other === undefined && found === undefined)) return reading;
+  const looks = other === undefined ? '' : ` It looks like ${other}.`;
+  throw new CtxfoldError(
+    `The transcript has no entries in the format ${format}.${looks} Leave out --format to have it detected.`,
+    'UNKNOWN_FORMAT',
+  );
+}
+
+/** Returns the format that a file is recognized as, if any. */
+function formatOf(
+  file: string,
+  options: ReadTranscriptOptions,
+): Promise<TranscriptFormat | undefined> {
+  return readTranscript(file, options).then(
+    ({ format }) => format,
+    () => undefined,
+  );
 }
 
 /** @throws UsageError if an output file is the recorded session itself, even under another name such as a link, or another recorded session. */

@@ -99,7 +99,7 @@ function daySection(sessions: readonly FolderSession[]): Markup {
   const head = [
     ...headCells(['day (UTC)']),
     html`<th scope="col" class="bars">
-      <i class="swatch full"></i>sent <i class="swatch spared"></i>saved
+      <span><i class="swatch full"></i>sent</span> <span><i class="swatch spared"></i>saved</span>
     </th>`,
     ...headCells(
       ['sessions', 'calls', 'tokens without', 'with ctxfold', 'saved', 'cost'],

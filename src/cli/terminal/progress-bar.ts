@@ -15,10 +15,11 @@ const MAX_BAR = 30;
 /** Columns for the text beside the bar. */
 const TEXT_WIDTH = 34;
 
-/** Opens the display. Without a terminal of some width, or when quiet, it is a no-op and the library is not loaded. */
+/** Opens the display. Without a terminal that has some width and can move its cursor, or when quiet, it is a no-op and the library is not loaded. */
 export async function openProgress(isQuiet: boolean): Promise<Progress> {
   const room = (widthOf(process.stderr) ?? 0) - TEXT_WIDTH;
-  if (!process.stderr.isTTY || isQuiet || room < 1) return SILENT;
+  const isDumb = process.env['TERM'] === 'dumb';
+  if (!process.stderr.isTTY || isDumb || isQuiet || room < 1) return SILENT;
   const { default: progress } = await import('cli-progress');
   const bar = new progress.SingleBar({
     format: '{doing} {bar} {value}/{total} {things}',

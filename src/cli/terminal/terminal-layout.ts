@@ -40,10 +40,12 @@ export interface Layout {
   readonly paint: Paint;
 }
 
-/** Returns the layout of reports on stdout. Whether to colour follows https://no-color.org. */
+/** Returns the layout of reports on stdout. Whether to colour follows https://force-color.org, then https://no-color.org. */
 export function terminalLayout(): Layout {
-  const { NO_COLOR, TERM } = process.env;
-  const isColoured = process.stdout.isTTY && (NO_COLOR ?? '') === '' && TERM !== 'dumb';
+  const { FORCE_COLOR, NO_COLOR, TERM } = process.env;
+  const isColoured = FORCE_COLOR
+    ? !/^(?:0|false)$/.test(FORCE_COLOR)
+    : process.stdout.isTTY && !NO_COLOR && TERM !== 'dumb';
   return layoutOf(outputWidth(), isColoured);
 }
 

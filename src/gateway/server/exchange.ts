@@ -60,13 +60,15 @@ export function exchange(
   const coding = isInPlainTransfer(request) ? codingOf(request.headers) : undefined;
   const announced = Number(request.headers['content-length'] ?? 0);
   const copy = new BodyCopy(options.maxBodyBytes, announced, parts.memory);
-  if (coding === undefined || copy.isTooLarge) {
-    ledger.recordPassed(coding === undefined ? UNREAD_CODING : TOO_LARGE);
+  const { headers } = request;
+  // A trailer is mostly a digest of the body.
+  const hasTrailer = headers.trailer !== undefined;
+  if (coding === undefined || copy.isTooLarge || hasTrailer) {
+    ledger.recordPassed(hasTrailer ? TRAILER : coding === undefined ? UNREAD_CODING : TOO_LARGE);
     if (coding === undefined) ledger.warn(`${UNREAD_CODING} left unread`);
     parts.forwarder.forward(request, response, route);
     return;
   }
-  const { headers } = request;
   const { api, isSideRequest, model, upstreamName } = route;
   const isObserved = !ledger.mayCompact;
   const call = {
@@ -83,6 +85,7 @@ export function exchange(
 }
 
 const TOO_LARGE = 'a body that is too large';
+const TRAILER = 'a body with a trailer';
 const UNREAD_CODING = `a body in a coding that Node ${process.versions.node} does not read (zstd: 22.15 and newer)`;
 
 function isInPlainTransfer({ headers }: IncomingMessage): boolean {

@@ -8,9 +8,20 @@ const CANNOT_SYNC_FOLDERS: readonly unknown[] = ['EACCES', 'EINVAL', 'EISDIR', '
 
 /** Creates a folder and its missing parents (mode 0700), and syncs their parents so that they survive a power failure. */
 export async function makeFolder(folder: string): Promise<void> {
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (made === undefined) return;
-  for (let at = folder; at.length >= made.length; at = dirname(at)) await syncFolder(dirname(at));
+  const parent = dirname(folder);
+  // Not with `recursive`: where the system refuses to create a folder with ENOENT, as in /proc, Node never stops trying.
+  const make = (): Promise<void> => mkdir(folder, { mode: 0o700 });
+  try {
+    await make().catch(async (error: unknown) => {
+      if (codeOf(error) !== 'ENOENT' || parent === folder) throw error;
+      await makeFolder(parent);
+      await make();
+    });
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    throw error;
+  }
+  await syncFolder(parent);
 }
 
 /** Syncs a folder. Ignores systems that cannot do this: the entries are already in place, only not yet durable. */
@@ -23,8 +34,12 @@ export async function syncFolder(folder: string): Promise<void> {
       await handle.close();
     }
   } catch (error) {
-    if (!CANNOT_SYNC_FOLDERS.includes((error as { readonly code?: unknown }).code)) throw error;
+    if (!CANNOT_SYNC_FOLDERS.includes(codeOf(error))) throw error;
   }
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown }).code;
 }
 
 /** Resolves to `undefined` instead of rejecting with `ENOENT`. */
@@ -32,7 +47,7 @@ export async function ifThere<Value>(answer: Promise<Value>): Promise<Value | un
   try {
     return await answer;
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

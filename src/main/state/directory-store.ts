@@ -115,6 +115,8 @@ class DirectoryStore implements StateStore {
       if (isMade) for (const older of former) await removeFile(join(folder, nameOf(older)));
     }
     await rm(join(folder, 'originals'), { recursive: true, force: true, maxRetries: 3 });
+    // Succeeds only if there never was a state.
+    await rmdir(folder).catch(() => undefined);
   }
 
   async put(key: string, name: string, original: string): Promise<void> {

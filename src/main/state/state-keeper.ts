@@ -349,7 +349,7 @@ export class StateKeeper {
   }
 }
 
-function storeFailed(cause: unknown): CtxfoldError {
+export function storeFailed(cause: unknown): CtxfoldError {
   if (cause instanceof CtxfoldError) return cause;
   // If a host name has several addresses, Node's AggregateError has no message.
   const reason = asError(cause).message || systemCode(cause);

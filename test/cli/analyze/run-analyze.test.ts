@@ -89,7 +89,7 @@ describe('analyzeFiles', () => {
 
   test('uses the given format', async () => {
     const wrong = await analyzeFiles(folderOf(LARGER), { ...OPTIONS, format: 'cline' });
-    expect(wrong.unread).toMatchObject([{ file: LARGER, code: 'UNREADABLE_TRANSCRIPT' }]);
+    expect(wrong.unread).toMatchObject([{ file: LARGER, code: 'UNKNOWN_FORMAT' }]);
     const right = await analyzeFiles(folderOf(LARGER), { ...OPTIONS, format: 'swe-agent' });
     expect(right.sessions).toMatchObject([{ file: LARGER, format: 'swe-agent' }]);
   });

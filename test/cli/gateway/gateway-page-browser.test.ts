@@ -85,6 +85,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       await expect.poll(() => page.evaluate('scrollY')).toBe(0);
       expect(await page.locator('#calls').innerText()).toMatch(/first call/);
       const edit = page.locator('#edits tbody tr').filter({ hasText: 'read_file' }).last();
+      expect(await edit.locator('td').first().innerText()).toMatch(/^(?:shrink|[\w-]+: [\w-]+)$/);
       expect(await page.content()).not.toContain('has seen');
       await edit.getByRole('button', { name: 'show' }).click();
       await page.locator('#original', { hasText: 'has seen' }).waitFor();

@@ -107,6 +107,19 @@ describe('runGateway', () => {
 });
 
 describe('runBehindGateway', () => {
+  it('says before the command runs that its store cannot be written', async () => {
+    onTestFinished(() => void vi.restoreAllMocks());
+    const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    const store = join(file, 'below');
+    expect(await runBehindGateway([process.execPath, '-e', ''], { store })).toBe(0);
+    expect(printed.mock.calls.map(([text]) => String(text))).toEqual([
+      expect.stringMatching(/^ctxfold: The store failed \(ENOTDIR/),
+      expect.stringMatching(/^ctxfold: observe: /),
+    ]);
+  });
+
   it('leaves Ctrl-C to the terminal, which signals the command itself, also if its input is a pipe', async () => {
     const { isTTY } = process.stderr;
     onTestFinished(() => void Object.assign(process.stderr, { isTTY }));

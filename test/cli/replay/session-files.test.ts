@@ -1,8 +1,8 @@
 // The files that a command reads.
 
-import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import {
   findSessionFiles,
   readSession,
@@ -33,6 +33,7 @@ describe('findSessionFiles', () => {
     symlinkSync(SMALL, path.join(folder, 'e.jsonl'));
     symlinkSync(path.join(folder, 'e.jsonl'), path.join(folder, 'f.jsonl'));
     symlinkSync(path.join(folder, 'nowhere'), path.join(folder, 'g.jsonl'));
+    linkSync(first, path.join(folder, 'h.json'));
     expect(await findSessionFiles(folder)).toEqual({
       isFolder: true,
       files: ['a.json', 'b/session.jsonl', 'e.jsonl'].map((name) => path.join(folder, name)),
@@ -56,6 +57,32 @@ describe('findSessionFiles', () => {
       chmodSync(folder, 0o700);
     },
   );
+});
+
+describe('readSession', () => {
+  test('shows no bar where there is no total, which would be full from its start', async () => {
+    const begin = vi.fn(() => () => undefined);
+    const progress = { begin, close: () => undefined };
+    await expect(readSession(scratchFile('empty', ''), { progress })).rejects.toThrow(/empty/);
+    expect(begin).not.toHaveBeenCalled();
+    await readSession(SMALL, { progress });
+    expect(begin.mock.calls).toEqual([[1, 'reading', 'MB']]);
+  });
+
+  test('says what a file looks like that has no entries in the given format', async () => {
+    const looks = /^The transcript has no entries in the format \S+\. It looks like claude-code\./;
+    // Of these, two find no records, and one finds no document.
+    for (const format of ['codex', 'gemini-cli', 'openai-chat'] as const) {
+      const reading = readSession(SMALL, { format });
+      await expect(reading).rejects.toMatchObject({ code: 'UNKNOWN_FORMAT' });
+      await expect(reading).rejects.toThrow(looks);
+    }
+    const blank = readSession(scratchFile('blank.jsonl', '\n'), { format: 'pi' });
+    await expect(blank).rejects.toThrow(/^The transcript has no entries in the format pi\. Leave/);
+    await expect(readSession('/nowhere', { format: 'codex' })).rejects.toThrow(/ENOENT/);
+    const begun = scratchFile('begun.jsonl', '{"type":"session_meta","payload":{}}\n');
+    expect(await readSession(begun, { format: 'codex' })).toMatchObject({ entries: [] });
+  });
 });
 
 describe('unlessUnreadable', () => {

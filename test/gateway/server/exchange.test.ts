@@ -308,6 +308,29 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     },
   );
 
+  it('a body with a trailer passes with it, unread', async () => {
+    let trailers: unknown;
+    const upstream = createServer((asked, answer) => {
+      void buffer(asked).then((body) => {
+        trailers = [body.toString(), asked.trailers];
+        answer.end('fine');
+      });
+    });
+    const anthropicUrl = await listening(upstream);
+    onTestFinished(() => void upstream.close());
+    const world = await gatewayWorld({ mode, upstreams: { anthropic: anthropicUrl } });
+    const asked = request(`${world.gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: { trailer: 'x-sum' },
+      agent: false,
+    });
+    asked.addTrailers({ 'x-sum': '1' });
+    asked.end(BODY);
+    const [{ statusCode }] = (await once(asked, 'response')) as [IncomingMessage];
+    expect(statusCode).toBe(200);
+    expect(trailers).toEqual([BODY, { 'x-sum': '1' }]);
+  });
+
   it(`a body of ${LARGE_MB} MB passes`, async () => {
     const world = await gatewayWorld({ mode });
     const digest = (body: Buffer): string => createHash('sha256').update(body).digest('hex');

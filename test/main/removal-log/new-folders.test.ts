@@ -40,4 +40,8 @@ describe('RemovalLog.open', () => {
     await (await RemovalLog.open(path)).close();
     expect(synced).toEqual(new Set());
   });
+
+  it.runIf(process.platform === 'linux')('ends where the system creates no folders', async () => {
+    await expect(RemovalLog.open('/proc/none/of/this/log.jsonl')).rejects.toThrow(/ENOENT/);
+  });
 });

@@ -213,7 +213,8 @@ function showEdits(id: string, edits: ConversationRecord['edits']): void {
     button.type = 'button';
     button.textContent = 'show';
     button.addEventListener('click', () => void showOriginal(id, number));
-    const row = cells([rule, action, tool, formatCount(before), formatCount(after), button]);
+    const what = rule === action ? rule : `${rule}: ${action}`;
+    const row = cells([what, tool, formatCount(before), formatCount(after), button]);
     row.dataset['edit'] = key;
     body.prepend(row);
   }
