@@ -14,7 +14,7 @@ import {
   errorLine,
   type JsonRecord,
 } from '../../shared/json.js';
-import { mediaBlock } from './content-parts.js';
+import { mediaBlock } from './media.js';
 import { timeOf } from './timestamp.js';
 
 /** Records of what the terminal showed besides the conversation. */
