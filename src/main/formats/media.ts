@@ -33,7 +33,8 @@ export function withoutMedia(result: unknown): { result: unknown; mediaTokens?: 
 function mediaIn(part: unknown): MediaBlock | undefined {
   const fields = asRecord(part) ?? {};
   const type = asText(fields['type']) ?? '';
-  const source = asRecord(fields['source']) ?? asRecord(fields['inlineData']) ?? fields;
+  const ofGemini = asRecord(fields['inlineData'] ?? fields['fileData']);
+  const source = asRecord(fields['source']) ?? ofGemini ?? fields;
   const isMedia = /^(?:input_)?(?:image|document|file|audio|media)(?:_url)?$/.test(type);
   if ((!isMedia && source === fields) || source['type'] === 'text') return undefined;
   const mimeType = asText(source['media_type'] ?? source['mimeType'] ?? source['mediaType']);
@@ -41,6 +42,6 @@ function mediaIn(part: unknown): MediaBlock | undefined {
   return mediaBlock(
     mimeType ?? (type.includes('image') ? 'image/*' : 'application/octet-stream'),
     source['data'] ?? fields['file_data'],
-    source['url'] ?? image,
+    source['url'] ?? source['fileUri'] ?? image,
   );
 }

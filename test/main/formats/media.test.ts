@@ -101,6 +101,43 @@ describe('pictures in results', () => {
         },
       ],
     ],
+    [
+      'gemini-cli',
+      [
+        { role: 'model', parts: [{ functionCall: { name: 'shoot', args: {} } }] },
+        {
+          role: 'user',
+          parts: [
+            { functionResponse: { name: 'shoot', response: { output: 'Page 1' } } },
+            { inlineData: { mimeType: 'image/png', data } },
+          ],
+        },
+      ],
+    ],
+    [
+      'gemini-cli',
+      {
+        sessionId: 's',
+        messages: [
+          {
+            type: 'gemini',
+            content: '',
+            toolCalls: [
+              {
+                id: 'a',
+                name: 'shoot',
+                args: {},
+                status: 'success',
+                result: [
+                  { functionResponse: { id: 'a', name: 'shoot', response: { output: 'Page 1' } } },
+                  { inlineData: { mimeType: 'image/png', data } },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    ],
   ] as const)('count as pictures, and their base64 is no text: %s', async (format, messages) => {
     const { entries } = await readJson(messages, format);
     expect(entries.at(-1)?.blocks).toMatchObject([
@@ -111,6 +148,7 @@ describe('pictures in results', () => {
   it.each([
     [{ type: 'input_image', image_url: url }, '[image]', 1_600],
     [{ type: 'image', data, mimeType: 'image/png' }, '[image]', 1_600],
+    [{ fileData: { fileUri: 'gs://a', mimeType: 'video/mp4' } }, '[file]', 3_000],
     [{ type: 'document', source: { ...source, media_type: 'application/pdf' } }, '[file]', 3_000],
   ])('count in each form', (part, result, mediaTokens) => {
     expect(withoutMedia([part])).toEqual({ result, mediaTokens });
