@@ -42,6 +42,7 @@ function mediaIn(part: unknown): MediaBlock | undefined {
   return mediaBlock(
     mimeType ?? (type.includes('image') ? 'image/*' : 'application/octet-stream'),
     source['data'] ?? fields['file_data'],
-    source['url'] ?? source['fileUri'] ?? image,
+    // Another list may hold objects with a type and an address.
+    source === fields ? image : (source['url'] ?? source['fileUri']),
   );
 }
