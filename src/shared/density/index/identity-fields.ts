@@ -48,7 +48,7 @@ const ITEM_NAMES: readonly RegExp[] = [
 const MIN_ITEMS = 3;
 /** Values of the JSON that are searched for a list, and UTF-16 units of one that is parsed. */
 const MAX_VALUES = 200;
-const MAX_PARSED = 4 * MAX_SEEN;
+const MAX_PARSED = 2 * MAX_SEEN;
 
 /**
  * Returns what the next calls name the items of a JSON list by, as `id: a b c` in at most `maxLength` UTF-16 units; empty if there
@@ -104,7 +104,9 @@ function rowOf(columns: readonly unknown[], row: unknown): JsonRecord {
 }
 
 function isId(value: unknown): value is string | number {
-  return typeof value === 'string' ? /^\S{1,120}$/.test(value) : Number.isSafeInteger(value);
+  return typeof value === 'string'
+    ? /^[^\s\p{C}]{1,120}$/u.test(value)
+    : Number.isSafeInteger(value);
 }
 
 /** Names that APIs give to the next page of a list. `NEXT` finds them as fields of JSON, escaped JSON or YAML, and as header links. */

@@ -92,6 +92,7 @@ describe('itemIdsIn', () => {
     ['items without ids', '[{"a":1},{"a":2},{"a":3}]'],
     ['sentences', '[{"id":"a b"},{"id":"c d"},{"id":"e f"}]'],
     ['texts', '["a1","a2","a3"]'],
+    ['controls and half characters', String.raw`[{"id":"\u0007"},{"id":"\ud800"},{"id":"c"}]`],
     ['JSON that is cut off', '[{"id":"a"},{"id":"b"},{"id":"c"},{"id'],
     ['other text', 'id: a\nid: b\nid: c'],
     ['very long JSON', JSON.stringify(three((at) => ({ id: at, text: 'x'.repeat(100_000) })))],
