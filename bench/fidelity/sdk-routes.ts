@@ -6,6 +6,8 @@ import { messageCompactor as sdkCompactor } from '../../src/ai-sdk.js';
 import { contentsCompactor } from '../../src/google.js';
 import { toolCall, toolResponse } from '../../src/index.js';
 import type { Compactor, ContentBlock, IContent } from '../../src/index.js';
+import type { ToolResponseBlock } from '../../src/shared/content.js';
+import { IMAGE_TOKENS } from '../../src/shared/tokens/content-text.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -59,6 +61,15 @@ function asGiven(messages: readonly object[]): never {
 const text = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
+/** One stand-in for each picture that a result has shown. */
+function images<Image>({ mediaTokens = 0 }: ToolResponseBlock, image: Image): Image[] {
+  return Array.from({ length: Math.ceil(mediaTokens / IMAGE_TOKENS) }, () => image);
+}
+
+function withImages(response: ToolResponseBlock, count: number): ToolResponseBlock {
+  return count === 0 ? response : { ...response, mediaTokens: count * IMAGE_TOKENS };
+}
+
 /** The adapters to measure. */
 export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
   route({
@@ -81,10 +92,16 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
         case 'tool_response': {
           const value = block.result ?? '';
           const kind = block.error === undefined ? '' : 'error-';
-          const output =
+          const image = { type: 'media', data: 'AA==', mediaType: 'image/png' };
+          const shown = images(block, image);
+          const told =
             typeof value === 'string'
               ? { type: `${kind}text`, value }
               : { type: `${kind}json`, value };
+          const output =
+            shown.length === 0
+              ? told
+              : { type: 'content', value: [{ type: 'text', text: text(value) }, ...shown] };
           return {
             type: 'tool-result',
             toolCallId: block.callId,
@@ -100,8 +117,11 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
       if (part['type'] === 'tool-call')
         return toolCall(text(part['toolCallId']), text(part['toolName']), part['input']);
       if (part['type'] === 'tool-result') {
-        const { value } = part['output'] as Json;
-        return toolResponse(text(part['toolCallId']), text(part['toolName']), value);
+        const { type, value } = part['output'] as Json;
+        const [told, ...shown] = type === 'content' ? (value as Json[]) : [];
+        const result = told === undefined ? value : told['text'];
+        const response = toolResponse(text(part['toolCallId']), text(part['toolName']), result);
+        return withImages(response, shown.length);
       }
       if (part['type'] === 'reasoning') return { type: 'thinking', thought: text(part['text']) };
       return { type: 'text', text: text(part['text']) };
@@ -128,7 +148,13 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
           return {
             type: 'tool_result',
             tool_use_id: block.callId,
-            content: [{ type: 'text', text: text(block.result ?? '') }],
+            content: [
+              { type: 'text', text: text(block.result ?? '') },
+              ...images(block, {
+                type: 'image',
+                source: { type: 'base64', media_type: 'image/png', data: 'AA==' },
+              }),
+            ],
             ...(block.error !== undefined && { is_error: true }),
           };
         default:
@@ -140,10 +166,13 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
         return toolCall(text(part['id']), text(part['name']), part['input']);
       if (part['type'] === 'tool_result') {
         const { content } = part;
+        const parts = Array.isArray(content) ? (content as Json[]) : [];
+        const texts = parts.filter(({ type }) => type === 'text');
         const shown = Array.isArray(content)
-          ? (content as Json[]).map((each) => text(each['text'])).join('\n')
+          ? texts.map((each) => text(each['text'])).join('\n')
           : content;
-        return toolResponse(text(part['tool_use_id']), '', shown);
+        const response = toolResponse(text(part['tool_use_id']), '', shown);
+        return withImages(response, parts.length - texts.length);
       }
       if (part['type'] === 'thinking') {
         return {
@@ -177,8 +206,10 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
           };
         case 'tool_response': {
           const response = { [block.error === undefined ? 'output' : 'error']: block.result ?? '' };
+          const shown = images(block, { inlineData: { mimeType: 'image/png', data: 'AA==' } });
+          const parts = shown.length === 0 ? {} : { parts: shown };
           return {
-            functionResponse: { name: block.toolName, response },
+            functionResponse: { name: block.toolName, response, ...parts },
             partMetadata: { id: block.callId },
           };
         }
@@ -194,7 +225,8 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
       const answered = part['functionResponse'] as Json | undefined;
       if (answered !== undefined) {
         const { output, error } = answered['response'] as Json;
-        return toolResponse(text(id), text(answered['name']), output ?? error);
+        const response = toolResponse(text(id), text(answered['name']), output ?? error);
+        return withImages(response, ((answered['parts'] ?? []) as Json[]).length);
       }
       return part['thought'] === true
         ? { type: 'thinking', thought: text(part['text']) }

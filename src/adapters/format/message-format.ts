@@ -39,7 +39,8 @@ export interface Reading {
 /** Reads the messages of one conversation in order, and remembers what later messages may refer to. */
 export interface MessageReader<Message> {
   /**
-   * Reads the next message. Every part of an unpinned message becomes a block; parts of unknown kinds become `opaque` blocks.
+   * Reads the next message. Every part of an unpinned message becomes a block, or belongs to that of another part; parts of unknown
+   * kinds become `opaque` blocks.
    *
    * @param index the message's index in the conversation, for origins
    * @throws TypeError naming message and part if it is not a message of this format

@@ -10,7 +10,7 @@ import { textsOf } from '../format/placed.js';
 import { isSameValue } from '../format/same-value.js';
 import { ContentReader } from './content-reader.js';
 import { spreadable } from '../format/plain-data.js';
-import { withOutput } from './read-part.js';
+import { mediaOfResponses, withOutput } from './read-part.js';
 
 /** The format of the contents that `generateContent` accepts. */
 export const contentFormat: MessageFormat<Content> = {
@@ -26,7 +26,13 @@ export const contentFormat: MessageFormat<Content> = {
 
 function rewriteContent(given: Content, edits: PartEdits): Content {
   const content = spreadable(given);
-  const parts = editedContent(content.parts, edits, rewritePart) as Part[];
+  const all = new Map(edits);
+  // What a response has shown goes with it.
+  if (content.role !== 'model') {
+    for (const [at, owner] of mediaOfResponses(content.parts ?? []))
+      if (edits.has(owner)) all.set(at, null);
+  }
+  const parts = editedContent(content.parts, all, rewritePart) as Part[];
   return madeFrom({ ...content, parts }, given);
 }
 

@@ -10,9 +10,17 @@ import { answerBlock } from '../format/blocks.js';
 import { CallPairing } from '../format/call-pairing.js';
 import type { ToolUseName } from '../format/call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
+import { mediaTokensIn } from '../format/opaque-tokens.js';
 import { fixedIf, groupOfCalls, placed } from '../format/placed.js';
 import { plainData } from '../format/plain-data.js';
-import { isEmptyPart, opaquePart, readOutcome, readPart } from './read-part.js';
+import {
+  isEmptyPart,
+  mediaOfResponses,
+  mimeTypeIn,
+  opaquePart,
+  readOutcome,
+  readPart,
+} from './read-part.js';
 import type { PartFields } from './read-part.js';
 
 export class ContentReader implements MessageReader<Content> {
@@ -60,8 +68,11 @@ export class ContentReader implements MessageReader<Content> {
   #readUser(parts: readonly PartFields[], index: number): readonly PlacedEntry[] {
     const responses: PlacedBlock[] = [];
     const others: PlacedBlock[] = [];
+    const owners = mediaOfResponses(parts);
     parts.forEach((part, at) => {
-      const response = this.#readResponse(part, index, at);
+      if (owners.has(at)) return;
+      const media = parts.filter((_, each) => owners.get(each) === at);
+      const response = this.#readResponse(part, media, index, at);
       if (response !== undefined) responses.push(response);
       else others.push(placed(callOf(part) ? opaquePart(part) : readPart(part), index, at));
     });
@@ -71,13 +82,21 @@ export class ContentReader implements MessageReader<Content> {
     return entries;
   }
 
-  #readResponse(part: PartFields, index: number, at: number): PlacedBlock | undefined {
+  /** @param media the images and files that belong to the response */
+  #readResponse(
+    part: PartFields,
+    media: readonly PartFields[],
+    index: number,
+    at: number,
+  ): PlacedBlock | undefined {
     const functionResponse = asRecord(part['functionResponse']);
     if (functionResponse === undefined) return undefined;
     const isComplete = functionResponse['willContinue'] !== true;
     const answers = toolUseName(functionResponse);
     const call = this.#pairing.answer(answers, [index, at], isComplete);
-    const block = answerBlock(call, readOutcome(functionResponse));
+    const outcome = readOutcome(functionResponse);
+    const mediaTokens = (outcome.mediaTokens ?? 0) + mediaTokensIn(media, mimeTypeIn);
+    const block = answerBlock(call, { ...outcome, mediaTokens });
     return placed({ ...block, isComplete }, index, at);
   }
 

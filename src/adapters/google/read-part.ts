@@ -82,7 +82,24 @@ export function readOutcome({ response, parts }: GivenResponse): Outcome {
   };
 }
 
-function mimeTypeIn({ inlineData, fileData }: JsonRecord): string | undefined {
+/**
+ * Returns, by the place of an image or file, the place of the response that it belongs to: media behind a response, where the user's
+ * content has nothing else. Gemini CLI and others send what a tool has shown so.
+ */
+export function mediaOfResponses(parts: readonly unknown[]): ReadonlyMap<number, number> {
+  const owners = new Map<number, number>();
+  let owner: number | undefined;
+  for (const [at, given] of parts.entries()) {
+    const part = asRecord(given) ?? {};
+    if (asRecord(part['functionResponse']) !== undefined) owner = at;
+    else if (owner !== undefined && mimeTypeIn(part) !== undefined) owners.set(at, owner);
+    else return new Map();
+  }
+  return owners;
+}
+
+/** Returns the media type of an object with media; else `undefined`. */
+export function mimeTypeIn({ inlineData, fileData }: JsonRecord): string | undefined {
   const media = asRecord(inlineData ?? fileData);
   return media && mimeTypeOf(media);
 }

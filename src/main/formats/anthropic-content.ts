@@ -15,7 +15,7 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
-import { mediaBlock } from './content-parts.js';
+import { mediaBlock } from './media.js';
 
 /** A message, with what its record says about it. */
 export interface AnthropicMessage {

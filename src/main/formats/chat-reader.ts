@@ -13,7 +13,8 @@ import {
   textOfParts,
   type JsonRecord,
 } from '../../shared/json.js';
-import { mediaBlock, readContent } from './content-parts.js';
+import { readContent } from './content-parts.js';
+import { mediaBlock } from './media.js';
 import { asTimestamp } from './timestamp.js';
 
 /** What an agent adds to the plain chat API. */

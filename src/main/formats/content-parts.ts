@@ -1,6 +1,6 @@
-// What several formats have in common: content as a text or a list of parts, and images and files in it.
+// What several formats have in common: content as a text or a list of parts.
 
-import type { ContentBlock, MediaBlock } from '../../shared/content.js';
+import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { HistoryAssembler } from './history-assembler.js';
 
@@ -26,13 +26,4 @@ export function readContent(
     if (block === undefined) history.tallyLeftOut('content parts of the unknown type', type);
     return block ?? [];
   });
-}
-
-/** Returns a block with base64 data, else with a URL, which may be a data URL; `undefined` if there is neither. */
-export function mediaBlock(mimeType: string, data: unknown, url?: unknown): MediaBlock | undefined {
-  if (typeof data === 'string') return { type: 'media', mimeType, data, encoding: 'base64' };
-  if (typeof url !== 'string') return undefined;
-  const [prefix, type = mimeType] = /^data:([^;,]*);base64,/.exec(url) ?? [];
-  if (prefix === undefined) return { type: 'media', mimeType, data: url, encoding: 'url' };
-  return { type: 'media', mimeType: type, data: url.slice(prefix.length), encoding: 'base64' };
 }

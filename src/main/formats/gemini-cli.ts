@@ -14,7 +14,7 @@ import {
   errorLine,
   type JsonRecord,
 } from '../../shared/json.js';
-import { mediaBlock } from './content-parts.js';
+import { mediaBlock } from './media.js';
 import { timeOf } from './timestamp.js';
 
 /** Records of what the terminal showed besides the conversation. */
@@ -110,10 +110,16 @@ class GeminiReader implements RecordReader {
       this.#history.addAi([...blocks, ...parts.flatMap(readFunctionCall)]);
       return;
     }
-    for (const response of parts.flatMap(readFunctionResponse)) {
-      this.#history.addResponse(response);
+    const responses = parts.flatMap(readFunctionResponse);
+    const last = responses.pop();
+    // Media beside responses, in a content that has nothing else, are what a tool has shown.
+    const areShown = last !== undefined && blocks.every(({ type }) => type === 'media');
+    for (const response of responses) this.#history.addResponse(response);
+    if (last !== undefined) {
+      const result = areShown ? withShown(last.result, parts) : last.result;
+      this.#history.addResponse({ ...last, result });
     }
-    this.#history.addHuman(blocks);
+    if (!areShown) this.#history.addHuman(blocks);
   }
 }
 
@@ -129,6 +135,15 @@ function readFunctionResponse(part: unknown): readonly RecordedResponse[] {
       error: error === undefined || error === null ? undefined : errorLine(error),
     },
   ];
+}
+
+/** A result with the media beside its response, which count with it. */
+function withShown(result: unknown, parts: readonly unknown[]): unknown {
+  const media = parts.filter((part) => {
+    const { inlineData, fileData } = asRecord(part) ?? {};
+    return (inlineData ?? fileData) !== undefined;
+  });
+  return media.length === 0 ? result : [result, ...media];
 }
 
 function readFunctionCall(part: unknown): readonly ToolCallBlock[] {
@@ -186,7 +201,7 @@ function readResult(call: JsonRecord, callId: string): RecordedResponse | undefi
   const answers = (own.length > 0 ? own : recorded).map((answer) => answer?.['response']);
   const result = answers.length === 1 ? outputOf(answers[0]) : undefined;
   const fallback = answers.length > 0 ? call['result'] : call['resultDisplay'];
-  const output = result ?? fallback;
+  const output = result === undefined ? fallback : withShown(result, asArray(call['result']));
   if (output === undefined && !hasFailed && status !== 'success') return undefined;
   const error = asFilledText(asRecord(answers[0])?.['error']) ?? asText(output) ?? status;
   return { callId, result: output ?? '', error: hasFailed ? errorLine(error) : undefined };

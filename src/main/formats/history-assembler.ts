@@ -15,6 +15,7 @@ import {
 } from '../../shared/content.js';
 import { withoutUndefined } from '../../shared/json.js';
 import { UniqueIds } from '../../shared/unique-ids.js';
+import { withoutMedia } from './media.js';
 import { TextRepair } from './text-repair.js';
 import type { TranscriptEvent, TranscriptPlace } from './transcript.js';
 
@@ -145,7 +146,8 @@ export class HistoryAssembler {
       return;
     }
     this.#openCalls.delete(recordedId);
-    const block = toolResponse(call.id, call.name, response.result, response.error);
+    const { result, ...media } = withoutMedia(response.result);
+    const block = { ...toolResponse(call.id, call.name, result, response.error), ...media };
     const turn = this.#turn;
     if (turn?.number === call.turn) {
       turn.responses.push(block);

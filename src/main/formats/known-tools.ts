@@ -70,6 +70,13 @@ const READS_MANY: readonly FileUse[] = [
 /** For tools that find files by a query and show parts of them. */
 const READS_FOUND: readonly FileUse[] = [{ access: 'read', extent: 'part', has: ['query'] }];
 
+/** For tools that show the text of a symbol. */
+const SHOWS_BODY: FileUse = {
+  access: 'read',
+  extent: 'part',
+  when: { key: 'include_body', values: ['true'] },
+};
+
 const WRITES_PART: readonly FileUse[] = [{ access: 'write', extent: 'part', pathKeys: PATH_KEYS }];
 /** For tools that edit or show a file, as a parameter says. */
 const SHOWS: readonly FileUse[] = ['command', 'action', 'operation', 'mode'].map((key) => ({
@@ -168,6 +175,10 @@ const MATCHED_BY_WORDS: readonly ToolUse[] = [
     ['find name', 'search pattern', 'search directory', 'search workspace', 'search project'],
     searches(),
   ),
+  // Language servers answer with places, as a search does, though the call may name the file that it begins at.
+  ...named(['find reference', 'referencing symbol', 'symbol overview', 'list symbol'], searches()),
+  ...named(['document symbol', 'workspace symbol', 'call hierarchy', 'lsp'], searches()),
+  ...named(['diagnostic', 'file problem'], searches()),
   ...named(['ask user', 'ask human', 'ask question', 'ask followup'], ASKS),
   ...named(['agent', 'subagent'], REPORTS),
   ...named(['load skill', 'use skill', 'read skill', 'get skill'], INSTRUCTS),
@@ -196,6 +207,12 @@ const OTHERS: ToolCatalog = {
   ...same(['apply_patch', 'ApplyPatch'], PATCHES),
   ...same(['file_editor', 'memory'], EDITOR_TOOL),
   ...same(['text_editor', 'str-replace-editor', 'fs_write'], OTHER_EDITOR),
+
+  // Serena shows where a symbol is, and its text if told so.
+  find_symbol: [
+    { ...SHOWS_BODY, has: ['include_body'] },
+    ...searches().map((use) => ({ ...use, has: ['name_path', 'name_path_pattern'] })),
+  ],
 
   monitor: RUNS_IF_TOLD,
   ...same(['find', 'list', 'List'], searches()),

@@ -8,7 +8,8 @@ import type { JsonRecord } from '../../shared/json.js';
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { Format, PlacedRecord, RecordReader } from './format.js';
 import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
-import { mediaBlock, readContent } from './content-parts.js';
+import { readContent } from './content-parts.js';
+import { mediaBlock } from './media.js';
 import { timeOf } from './timestamp.js';
 
 const ENTRIES: ReadonlySet<string> = new Set([

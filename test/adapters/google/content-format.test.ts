@@ -4,6 +4,7 @@ import type { Content, Part } from '@google/genai';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { mediaOfResponses } from '../../../src/adapters/google/read-part.js';
 import { contentFormat } from '../../../src/adapters/google/content-format.js';
 import type { PartEdits, PlacedBlock } from '../../../src/adapters/format/message-format.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
@@ -139,6 +140,22 @@ describe('contentFormat', () => {
         [5, 2],
       ],
     ]);
+  });
+
+  it('takes media behind a response for its own, if the content has nothing else', () => {
+    const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+    const [x, y] = ['x', 'y'].map((id) => responsePart({ id, name: 'a', response: { n: 1 } }));
+    const shown = user(x!, image, image, y!);
+    const contents = [model(call('a', 'x'), call('a', 'y')), shown];
+    const { entries } = readAll(contentFormat.createReader(), contents, 0);
+    expect(entries[1]?.blocks).toMatchObject([
+      { callId: 'x', mediaTokens: 2 * IMAGE_TOKENS, origin: [1, 0] },
+      { callId: 'y', origin: [1, 3] },
+    ]);
+    expect(contentFormat.rewrite(shown, new Map([[0, null]])).parts).toEqual([y]);
+    expect(contentFormat.rewrite(shown, new Map([[3, null]])).parts).toEqual([x, image, image]);
+    const asked = user(x!, image, { text: 'And this?' });
+    expect(contentFormat.rewrite(asked, new Map([[0, null]])).parts).toHaveLength(2);
   });
 
   it.each<[string, Part, object]>([
@@ -566,8 +583,9 @@ function checkEdits(
       edits.set(block.origin[1], { ...block, result: 'pruned' });
     }
   }
-  const left = parts.flatMap((part, at) => (edits.get(at) === null ? [] : [{ part, at }]));
   const rewritten = contentFormat.rewrite(content, edits).parts ?? [];
+  for (const [at, owner] of mediaOfResponses(parts)) if (edits.has(owner)) edits.set(at, null);
+  const left = parts.flatMap((part, at) => (edits.get(at) === null ? [] : [{ part, at }]));
   expect(rewritten).toHaveLength(left.length);
   left.forEach(({ part, at }, place) => {
     const written = rewritten[place]!;

@@ -123,7 +123,7 @@ describe('ClaudeCodeReader', () => {
     ]);
   });
 
-  it('joins the texts of a result and keeps the structure of one with an image', async () => {
+  it('joins the texts of a result, with a note in place of an image', async () => {
     const image = {
       type: 'image',
       source: { type: 'base64', media_type: 'image/png', data: 'AA' },
@@ -135,7 +135,7 @@ describe('ClaudeCodeReader', () => {
     );
     expect(entries[1]?.blocks).toEqual([
       toolResponse('a', 'Read', 'one\ntwo'),
-      toolResponse('b', 'Read', [text, image]),
+      { ...toolResponse('b', 'Read', 'one\n[image]'), mediaTokens: 1_600 },
     ]);
   });
 

@@ -16,7 +16,7 @@ import { MAX_SCANNED_OF_LINE, saysLeftOut } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { changesSomething } from '../../tool-words.js';
-import { identityFields, nextPageIn } from './identity-fields.js';
+import { identityFields, itemIdsIn, nextPageIn } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
 import { readableText, withMembersInLines } from './readable-text.js';
 
@@ -27,6 +27,9 @@ export const PLACEHOLDER_TOKENS = 16;
 /** Length of the names in UTF-16 units: a share of the result, with a maximum. */
 const NAMES_SHARE = 0.1;
 const MAX_NAMES_LENGTH = 400;
+/** The same for the ids of a list's items: an agent that works through the list needs all of them. */
+const IDS_SHARE = 0.2;
+const MAX_IDS_LENGTH = 1_000;
 /** Failure lines that are quoted, and UTF-16 units of each. */
 const MAX_FAILURES = 2;
 const MAX_FAILURE_LENGTH = 120;
@@ -70,9 +73,11 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
 function excerptLines(response: ToolResponseBlock, payload: string): string {
   const text = withoutNotes(withMembersInLines(payload));
   const room = Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length);
-  const links = linksIn(payload, room / 2);
+  const ids = itemIdsIn(payload, Math.min(MAX_IDS_LENGTH, IDS_SHARE * payload.length));
+  const links = ids === '' ? linksIn(payload, room / 2) : [ids];
   const taken = links.join(' ');
-  const others = namesIn(text, room - taken.length).filter((name) => !taken.includes(name));
+  const left = Math.max(0, room - taken.length);
+  const others = namesIn(text, left).filter((name) => !taken.includes(name));
   const names = [...links, ...others];
   const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
   const next = nextPageIn(payload, Math.min(MAX_NEXT_LENGTH, OUTCOME_SHARE * payload.length));

@@ -1,7 +1,8 @@
-// Finds the fields of a JSON result that identify a thing and its state, and the field that leads to the next page of a list. An
-// excerpt should keep both. Scans instead of parsing, because the text may be cut off or malformed.
+// Finds the fields of a JSON result that identify a thing and its state, or the items of a list, and the field that leads to the next
+// page. An excerpt should keep these. Scans where it can, because the text may be cut off or malformed.
 
-import { fieldsOf } from '../../json.js';
+import { asArray, asRecord, fieldsOf, tryParseJson } from '../../json.js';
+import type { JsonRecord } from '../../json.js';
 import { MAX_SEEN } from './names-in-text.js';
 
 /** Field names by importance: own id, state, ids and links, numbers and codes. Without an own id, the others usually say too little. */
@@ -34,6 +35,78 @@ export function identityFields(json: string, maxLength: number, isAnswer = false
     if (more.length + 2 <= maxLength) fields = more;
   }
   return fields === '' ? '' : `{${fields}}`;
+}
+
+/** The fields by which calls name an item of a list, the likeliest first: what users call it, its own id, another id, its address. */
+const ITEM_NAMES: readonly RegExp[] = [
+  /^(?:number|iid|key|identifier)$/i,
+  /^(?:_?id|uuid|sha|ts)$/i,
+  /^\w{1,30}(?:_id|Id)$/,
+  /^(?:html_?|web_?)?(?:url|link|href)$/i,
+];
+/** Fewer items are no list that is worked through. */
+const MIN_ITEMS = 3;
+/** Values of the JSON that are searched for a list, and UTF-16 units of one that is parsed. */
+const MAX_VALUES = 200;
+const MAX_PARSED = 2 * MAX_SEEN;
+
+/**
+ * Returns what the next calls name the items of a JSON list by, as `id: a b c` in at most `maxLength` UTF-16 units; empty if there
+ * is no list, or nothing that tells its items apart.
+ */
+export function itemIdsIn(text: string, maxLength: number): string {
+  const items = text.length > MAX_PARSED ? [] : itemsOf(jsonIn(text));
+  for (const pattern of ITEM_NAMES) {
+    const name = Object.keys(items[0] ?? {}).find((key) => pattern.test(key));
+    if (name === undefined) continue;
+    const ids = new Set(items.map((item) => item[name]).filter(isId));
+    if (ids.size < MIN_ITEMS) continue;
+    const told = [...ids].reduce<string>((all, id) => {
+      const more = `${all} ${id}`;
+      return more.length <= maxLength ? more : all;
+    }, `${name}:`);
+    return told === `${name}:` ? '' : told;
+  }
+  return '';
+}
+
+/** The JSON that a text consists of, below a line of the host at most. */
+function jsonIn(text: string): unknown {
+  const start = text.slice(0, MAX_ENDS).search(/^[[{]/m);
+  if (start === -1) return undefined;
+  return tryParseJson(
+    text.slice(start, 1 + Math.max(text.lastIndexOf(']'), text.lastIndexOf('}'))),
+  );
+}
+
+/** The objects of the outermost list, which shrinking may have made a table with columns and rows. */
+function itemsOf(json: unknown): readonly JsonRecord[] {
+  const pending: unknown[] = [json];
+  for (let at = 0; at < pending.length && at < MAX_VALUES; at += 1) {
+    const list = asArray(pending[at]);
+    const items = list.map((item) => asRecord(asRecord(item)?.['node'] ?? item));
+    const found = items.filter((item) => item !== undefined);
+    if (found.length >= MIN_ITEMS) return found;
+    const value = asRecord(pending[at]) ?? {};
+    const columns = asArray(value['columns']);
+    const rows = asArray(value['rows']);
+    if (columns.length > 0 && rows.length >= MIN_ITEMS) {
+      return rows.map((row) => rowOf(columns, row));
+    }
+    pending.push(...Object.values(value).slice(0, MAX_VALUES));
+  }
+  return [];
+}
+
+function rowOf(columns: readonly unknown[], row: unknown): JsonRecord {
+  const cells = asArray(row);
+  return asRecord(row) ?? Object.fromEntries(columns.map((name, at) => [String(name), cells[at]]));
+}
+
+function isId(value: unknown): value is string | number {
+  return typeof value === 'string'
+    ? /^[^\s\p{C}]{1,120}$/u.test(value)
+    : Number.isSafeInteger(value);
 }
 
 /** Names that APIs give to the next page of a list. `NEXT` finds them as fields of JSON, escaped JSON or YAML, and as header links. */

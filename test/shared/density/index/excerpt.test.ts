@@ -255,6 +255,16 @@ describe('excerptOf', () => {
     }
   });
 
+  it('names the ids of a list of items, all of them if they fit', () => {
+    const mails = Array.from({ length: 20 }, (_, at) => ({
+      id: `19c3468${at}f3f2afc`,
+      subject: `Invoice_${at % 3} is_wrong`,
+      link: `https://mail.example.com/p/${at}`,
+    }));
+    const ids = mails.map(({ id }) => id).join(' ');
+    expect(excerptOf(JSON.stringify({ mails }), '[x]')).toContain(`\nIt named: id: ${ids}\n`);
+  });
+
   it('names the links of a list of links, in full', () => {
     const found = Array.from(
       { length: 9 },
@@ -582,7 +592,7 @@ describe('endingOf', () => {
 describe('isExcerpt', () => {
   it.each([
     ['', null, 5, {}, REMOVED_POINTER, 'It named: a', '\nIt named: a', 'x]\nIt named: a'],
-    [`[${'x'.repeat(1_500)}]\nIt named: a`, '[x]\n\nIt named: a', ['[x]\nIt named: a']],
+    [`[${'x'.repeat(2_100)}]\nIt named: a`, '[x]\n\nIt named: a', ['[x]\nIt named: a']],
   ])('is false for %j and the like', (...others) => {
     for (const other of others) expect(isExcerpt(other)).toBe(false);
   });

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   identityFields,
+  itemIdsIn,
   nextPageIn,
 } from '../../../../src/shared/density/index/identity-fields.js';
 
@@ -35,6 +36,68 @@ describe('identityFields', () => {
     expect(fieldsIn(answer, false)).toBe('{"id":"i1","status":"still open","order_id":"o1"}');
     expect(fieldsIn(answer, false, 28)).toBe('{"id":"i1","order_id":"o1"}');
     expect(fieldsIn(answer, false, 10)).toBe('');
+  });
+});
+
+describe('itemIdsIn', () => {
+  const three = (item: (at: number) => unknown): unknown[] => [1, 2, 3].map(item);
+
+  it.each<[what: string, json: unknown, ids: string]>([
+    ['the own id', three((at) => ({ name: 'x', id: `a${at}` })), 'id: a1 a2 a3'],
+    [
+      'the number that users see',
+      { items: three((at) => ({ id: 90 + at, number: at })) },
+      'number: 1 2 3',
+    ],
+    [
+      'the key that users see',
+      { issues: three((at) => ({ id: `u${at}`, key: `APP-${at}` })) },
+      'key: APP-1 APP-2 APP-3',
+    ],
+    ['another id', three((at) => ({ order_id: `o${at}`, customer_id: 7 })), 'order_id: o1 o2 o3'],
+    [
+      'the address',
+      { query: 'q', results: three((at) => ({ title: 't', url: `https://a.b/${at}` })) },
+      'url: https://a.b/1 https://a.b/2 https://a.b/3',
+    ],
+    [
+      'the nodes of edges',
+      { data: { all: { edges: three((at) => ({ cursor: 'c', node: { id: at } })) } } },
+      'id: 1 2 3',
+    ],
+    [
+      'a table',
+      { rows_of: { columns: ['n', 'id'], rows: three((at) => [0, `a${at}`]) } },
+      'id: a1 a2 a3',
+    ],
+    [
+      'a table with objects among its rows',
+      { columns: ['id'], rows: [['a1'], { id: 'a2', x: 1 }, ['a3']] },
+      'id: a1 a2 a3',
+    ],
+    ['ids that tell items apart', three((at) => ({ key: 'same', id: `a${at}` })), 'id: a1 a2 a3'],
+  ])('finds %s', (_, json, ids) => {
+    expect(itemIdsIn(JSON.stringify(json), 1_000)).toBe(ids);
+    expect(itemIdsIn(`Found 3:\n${JSON.stringify(json, null, 2)}\n`, 1_000)).toBe(ids);
+  });
+
+  it('leaves out the ids that do not fit', () => {
+    const json = JSON.stringify(three((at) => ({ id: 'a'.repeat(at * 4) })));
+    expect(itemIdsIn(json, 18)).toBe('id: aaaa aaaaaaaa');
+    expect(itemIdsIn(json, 5)).toBe('');
+  });
+
+  it.each<[what: string, text: string]>([
+    ['few items', '[{"id":"a"},{"id":"b"}]'],
+    ['items without ids', '[{"a":1},{"a":2},{"a":3}]'],
+    ['sentences', '[{"id":"a b"},{"id":"c d"},{"id":"e f"}]'],
+    ['texts', '["a1","a2","a3"]'],
+    ['controls and half characters', String.raw`[{"id":"\u0007"},{"id":"\ud800"},{"id":"c"}]`],
+    ['JSON that is cut off', '[{"id":"a"},{"id":"b"},{"id":"c"},{"id'],
+    ['other text', 'id: a\nid: b\nid: c'],
+    ['very long JSON', JSON.stringify(three((at) => ({ id: at, text: 'x'.repeat(100_000) })))],
+  ])('finds none in %s', (_, text) => {
+    expect(itemIdsIn(text, 1_000)).toBe('');
   });
 });
 
