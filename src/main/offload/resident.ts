@@ -71,7 +71,6 @@ const PAUSES = { freeFailures: 2, firstPauseMs: 30_000, now: () => performance.n
  */
 export class ResidentOffload implements Offload, HistoryMirror, EvictableSession {
   readonly #options: ResidentOffloadOptions;
-  readonly #meter: OffloadMeter;
   /** Plans while there is no residence. */
   #inline: InlineOffload | undefined;
   readonly #arrivals: Arrivals = new Arrivals();
@@ -84,7 +83,6 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
 
   constructor(options: ResidentOffloadOptions) {
     this.#options = options;
-    this.#meter = options.meter;
     this.#blocksAhead = new BlocksAhead((entries) => options.pooled.countTokens(entries));
   }
 
@@ -133,7 +131,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     // The history was rewritten meanwhile, so no plan for that base can be used any more.
     const isGone = this.#revision !== undefined && this.#revision !== base.revision;
     if (isGone) return { plan: EMPTY_PLAN };
-    this.#inline ??= new InlineOffload(this.#meter);
+    this.#inline ??= new InlineOffload(this.#options.meter);
     return this.#inline.optimize(history, base, config, signal);
   }
 
@@ -199,12 +197,12 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
   #moveIn(state: HistoryState, length: number): void {
     if (this.#isClosed || state.base.length < this.#options.minEntries) return;
     if (!this.#failures.admits()) return;
-    const { host, agent, countsTokens, passSettings } = this.#options;
+    const { host, agent, countsTokens, passSettings, meter } = this.#options;
     const options: ResidenceOptions = {
       agent,
       countsTokens,
       passSettings,
-      meter: this.#meter,
+      meter,
       open: (asked) => host.open(this, asked),
       counting: host,
       onAnswer: () => {
@@ -223,8 +221,8 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
         this.#failures.noteFailure();
         this.#residence = undefined;
         this.#arrivals.fail(toLoss(error));
-        this.#meter.addFailure();
-        this.#meter.addFallback({ task: 'open', error, attempts: 1 });
+        meter.addFailure();
+        meter.addFallback({ task: 'open', error, attempts: 1 });
       },
     };
     const residence = new Residence(options, state, length);
@@ -235,7 +233,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     const work = { task: 'optimize', ranOn: 'resident', entries: base.length } as const;
     const queueMs = performance.now() - askedAt;
     const nothing = { transferMs: 0, mainThreadMs: 0, bytesSent: 0 };
-    this.#meter.addPass({ ...work, ...nothing, queueMs, runMs });
+    this.#options.meter.addPass({ ...work, ...nothing, queueMs, runMs });
   }
 }
 
