@@ -321,12 +321,8 @@ export class CacheMisses {
   }
 
   /** Takes a validated report of the request that the gauge remembers. Returns its cache miss if it should be emitted, else `null`. */
-  report({
-    inputTokens,
-    modelName,
-    cacheReadTokens,
-    cacheMissReason,
-  }: UsageReport): CacheMissedEvent | null {
+  report(usage: UsageReport): CacheMissedEvent | null {
+    const { inputTokens, modelName, cacheReadTokens, cacheMissReason } = usage;
     if (this.#unreported === undefined) return null;
     const [former, since] = [this.#former, this.#since];
     const sentTo = this.#unreported.sentTo ?? modelName;

@@ -32,7 +32,7 @@ export function holdsReasoning(history: readonly IContent[], from: number): bool
 /** Returns the place behind the last thinking block from entry `from` on, or the start of that entry if there is none. */
 export function placeBehindReasoning(history: readonly IContent[], from: number): Place {
   for (let entry = history.length - 1; entry >= from; entry -= 1) {
-    const block = history[entry]?.blocks.findLastIndex(isThinking) ?? -1;
+    const block = history[entry]?.blocks.findLastIndex(({ type }) => type === 'thinking') ?? -1;
     if (block >= 0) return { entry, block: block + 1 };
   }
   return { entry: from, block: 0 };
@@ -104,8 +104,4 @@ const OPENAI_ITEM = /^(?:rs_|\{)/;
  */
 export function isStripped(block: ContentBlock): boolean {
   return block.type === 'thinking' && !OPENAI_ITEM.test(block.signature ?? '');
-}
-
-function isThinking({ type }: ContentBlock): boolean {
-  return type === 'thinking';
 }

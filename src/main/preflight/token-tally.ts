@@ -30,14 +30,13 @@ export interface CachingTerms extends CachePrices {
   readonly above?: (CachePrices & { readonly tokens: number }) | undefined;
 }
 
-/** Returns the terms of a session's present request. */
-export function cachingTerms({
-  cache,
-  gauge,
-}: {
+interface TermsParts {
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
   readonly gauge: Pick<ContextGauge, 'roomTokens'>;
-}): CachingTerms {
+}
+
+/** Returns the terms of a session's present request. */
+export function cachingTerms({ cache, gauge }: TermsParts): CachingTerms {
   const { leastCachedTokens = 0, above } = cache.price ?? {};
   return {
     ...cache.prices,
