@@ -24,12 +24,7 @@ import { Residence } from './residence.js';
 import type { ResidenceOptions, SessionConnection } from './residence.js';
 
 /** A session as its host sees it. */
-export interface EvictableSession {
-  /** Whether nothing is pending, so that the session could release its connection now. */
-  readonly isIdle: boolean;
-  /** Releases the session's connection. The session opens another one when needed. */
-  release(): void;
-}
+export type EvictableSession = Pick<ResidentOffload, 'isIdle' | 'release'>;
 
 /** Opens connections, and provides threads that count entries for them. */
 export interface ConnectionHost extends CountingThreads {
@@ -69,7 +64,7 @@ const PAUSES = { freeFailures: 2, firstPauseMs: 30_000, now: () => performance.n
  * the history itself. Until the new one is up to date, passes run on the calling thread, as they do while a long history is first
  * sent.
  */
-export class ResidentOffload implements Offload, HistoryMirror, EvictableSession {
+export class ResidentOffload implements Offload, HistoryMirror {
   readonly #options: ResidentOffloadOptions;
   /** Plans while there is no residence. */
   #inline: InlineOffload | undefined;
@@ -86,6 +81,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     this.#blocksAhead = new BlocksAhead((entries) => options.pooled.countTokens(entries));
   }
 
+  /** Whether nothing is pending, so that the session could release its connection now. */
   get isIdle(): boolean {
     return this.#residence?.isIdle === true;
   }
@@ -182,6 +178,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     return abortable(this.#residence?.compress(base, request) ?? NOTHING, signal);
   }
 
+  /** Releases the session's connection. The session opens another one when needed. */
   release(): void {
     this.#residence?.end();
     this.#residence = undefined;

@@ -73,8 +73,7 @@ export class EditedCopy {
   /** Appends the next original entries, up to an index of the original, exclusive. */
   extend(end: number): void {
     for (; this.#taken < end; this.#taken += 1) {
-      const entry = this.#given[this.#taken];
-      if (entry === undefined) continue;
+      const entry = this.#given[this.#taken] as IContent;
       this.#entries.push(entry);
       this.#origins.push(this.#taken);
       const tokens = tokensOf(entry, this);
