@@ -11,7 +11,7 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../../shared/resident-protocol.js';
-import type { HistoryChange, HistoryMirror, HistoryState } from '../history-change.js';
+import type { HistoryChange, HistoryState } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
 import { Arrivals } from './arrivals.js';
 import { BlocksAhead } from './blocks-ahead.js';
@@ -64,7 +64,7 @@ const PAUSES = { freeFailures: 2, firstPauseMs: 30_000, now: () => performance.n
  * the history itself. Until the new one is up to date, passes run on the calling thread, as they do while a long history is first
  * sent.
  */
-export class ResidentOffload implements Offload, HistoryMirror {
+export class ResidentOffload implements Offload {
   readonly #options: ResidentOffloadOptions;
   /** Plans while there is no residence. */
   #inline: InlineOffload | undefined;
