@@ -189,7 +189,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     return this.#entries;
   }
 
-  /** Calls `watcher` with each later change. @returns a function that stops it */
+  /** Calls `watcher` with each later change; it must not throw or change the history. @returns a function that stops it */
   watch(watcher: HistoryWatcher): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
