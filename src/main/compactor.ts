@@ -230,7 +230,7 @@ class ThreadedCompactor implements Compactor {
       logger,
       keepsAdded: store !== undefined,
     });
-    history.watch((change, state) => offload.noteChange?.(change, state));
+    if (offload.noteChange !== undefined) history.watch(offload.noteChange);
     const { taken, memory, report, keeper } = await this.#states.begin(history, {
       state: options.state,
       given: restored,

@@ -68,15 +68,12 @@ export const BLOCK_TYPES = Object.keys(POSTED) as readonly ContentBlock['type'][
 /** A field of a block, and how it is packed. */
 export type PackedField = readonly [field: string, as: PackedAs];
 
-/** By the number of a type, its fields. */
-const FIELDS: readonly (readonly PackedField[])[] = Object.values(POSTED).map(
-  Object.entries<PackedAs>,
-);
+type PostedFields = Readonly<Record<ContentBlock['type'], readonly PackedField[]>>;
 
-/** The fields of a type of block that a worker is sent. */
-export function postedFields(type: ContentBlock['type']): readonly PackedField[] {
-  return FIELDS[BLOCK_TYPES.indexOf(type)] ?? [];
-}
+/** By type of block, the fields that a worker is sent. */
+export const POSTED_FIELDS: PostedFields = Object.fromEntries(
+  Object.entries(POSTED).map(([type, fields]) => [type, Object.entries(fields)]),
+) as unknown as PostedFields;
 
 /** Flags of a block: one for each field that it has, by place in the table; and the same shifted by this for a payload in JSON. */
 export const JSON_SHIFT = 8;

@@ -6,7 +6,7 @@ import {
   BLOCK_TYPES,
   ENTRY_BIT,
   JSON_SHIFT,
-  postedFields,
+  POSTED_FIELDS,
   SPEAKERS,
 } from '../shared/packed-entries.js';
 import type {
@@ -150,7 +150,7 @@ class PackedReader {
   #block(): ContentBlock {
     const type = BLOCK_TYPES[this.#integer()] ?? 'text';
     const flags = this.#integer();
-    const fields = postedFields(type);
+    const fields = POSTED_FIELDS[type];
     const block: Record<string, unknown> = { type };
     for (let place = 0; place < fields.length; place += 1) {
       const [field, as] = fields[place] as PackedField;

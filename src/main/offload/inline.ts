@@ -12,7 +12,7 @@ import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import { entryTexts } from '../../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { loadTextCounter } from '../../shared/tokens/o200k.js';
-import type { HistoryChange, HistoryState } from '../history-change.js';
+import type { HistoryChange, HistoryState, HistoryWatcher } from '../history-change.js';
 import { inTurns, nextTurn, setImmediate } from '../waiting/event-loop-turn.js';
 import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
@@ -35,9 +35,9 @@ export class InlineOffload implements Offload {
     this.#meter = meter;
   }
 
-  noteChange(change: HistoryChange, state: HistoryState): void {
+  readonly noteChange: HistoryWatcher = (change, state) => {
     this.#index.noteChange(change, state);
-  }
+  };
 
   async optimize(
     history: readonly IContent[],

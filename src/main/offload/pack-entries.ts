@@ -6,7 +6,7 @@ import {
   BLOCK_TYPES,
   ENTRY_BIT,
   JSON_SHIFT,
-  postedFields,
+  POSTED_FIELDS,
   SPEAKERS,
 } from '../../shared/packed-entries.js';
 import type { PackedAs, PackedEntries, PackedField } from '../../shared/packed-entries.js';
@@ -99,7 +99,7 @@ function packEntry({ speaker, blocks, metadata }: IContent): boolean {
 }
 
 function packBlock(block: ContentBlock): boolean {
-  const fields = postedFields(block.type);
+  const fields = POSTED_FIELDS[block.type];
   const given = block as unknown as Readonly<Record<string, unknown>>;
   push(BLOCK_TYPES.indexOf(block.type));
   const at = count;

@@ -2,7 +2,7 @@
 // Only what the work needs is posted: opaque fields, media and metadata can be large, and may not be cloneable.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import { postedFields } from '../../shared/packed-entries.js';
+import { POSTED_FIELDS } from '../../shared/packed-entries.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 
 /** Returns a reduced entry with the same tokens and the same staleness. */
@@ -25,7 +25,7 @@ export function postedPart({ speaker, blocks, metadata }: IContent): IContent {
 function postedBlock(block: ContentBlock): ContentBlock {
   const given = block as unknown as Readonly<Record<string, unknown>>;
   const posted: Record<string, unknown> = { type: block.type };
-  for (const [field, as] of postedFields(block.type)) {
+  for (const [field, as] of POSTED_FIELDS[block.type]) {
     const value = given[field];
     if (value !== undefined) posted[field] = as === 'mark' ? '' : value;
   }

@@ -11,7 +11,7 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../../shared/resident-protocol.js';
-import type { HistoryChange, HistoryState } from '../history-change.js';
+import type { HistoryState, HistoryWatcher } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
 import { Arrivals } from './arrivals.js';
 import { BlocksAhead } from './blocks-ahead.js';
@@ -86,7 +86,7 @@ export class ResidentOffload implements Offload {
     return this.#residence?.isIdle === true;
   }
 
-  noteChange(change: HistoryChange, state: HistoryState): void {
+  readonly noteChange: HistoryWatcher = (change, state) => {
     this.#entries = state.entries;
     this.#revision = state.base.revision;
     this.#residence?.checkConnection();
@@ -106,7 +106,7 @@ export class ResidentOffload implements Offload {
     // them only after renumbering all rows.
     if (!this.#options.countsTokens || change.kind === 'edit') return;
     this.#arrivals.expect(comingIn.filter((entry) => state.countedTokens(entry) === undefined));
-  }
+  };
 
   async optimize(
     history: readonly IContent[],
