@@ -227,10 +227,10 @@ class ThreadedCompactor implements Compactor {
     const { edits } = config.edits;
     const history = new HistoryService({
       countEntries: createCountEntries(tokenizer, offload),
-      mirror: offload,
       logger,
       keepsAdded: store !== undefined,
     });
+    if (offload.noteChange !== undefined) history.watch(offload.noteChange);
     const { taken, memory, report, keeper } = await this.#states.begin(history, {
       state: options.state,
       given: restored,

@@ -1,4 +1,4 @@
-// How a history describes its changes to mirrors and listeners. Types only.
+// How a history describes its changes to those who watch it. Types only.
 
 import type { IContent } from '../shared/content.js';
 import type { DensityBase } from '../shared/density.js';
@@ -24,14 +24,12 @@ export interface HistoryState {
   readonly base: DensityBase;
   /** The live list of entries, valid until the next rewrite. */
   readonly entries: readonly IContent[];
-  /** Returns an entry's tokens, or `undefined` if it is not counted yet. */
+  /** Returns an entry's tokens, or `undefined` if it is not counted yet, or only by parts: a copy needs the tokens of each block. */
   readonly countedTokens: (entry: IContent) => number | undefined;
 }
 
-/** Mirrors a history. Called synchronously; must not throw or change the history. */
-export interface HistoryMirror {
-  noteChange(change: HistoryChange, state: HistoryState): void;
-}
+/** Watches a history. Called synchronously after each change; must not throw or change the history. */
+export type HistoryWatcher = (change: HistoryChange, state: HistoryState) => void;
 
 /** An entry that an edit changed. */
 export interface EntryChange {

@@ -3,15 +3,12 @@
 import type { IngestionLimits } from '../shared/ingestion-limits.js';
 import { assertFunction, readOptions } from '../shared/misuse.js';
 import type { Checks } from '../shared/misuse.js';
-import type { HistoryMirror } from './history-change.js';
 import type { Logger } from './host/logger.js';
 import type { CountEntries } from './tokens/token-ledger.js';
 
 export interface HistoryServiceOptions {
   /** Counts tokens. @default an estimate by words */
   readonly countEntries?: CountEntries;
-  /** Mirrors the history; notified of each change. @default none */
-  readonly mirror?: Partial<HistoryMirror> | undefined;
   /** Limits on what an entry may contain. */
   readonly limits?: Partial<IngestionLimits>;
   /** Whether added entries are kept even after edits remove them. @default false */
@@ -21,7 +18,6 @@ export interface HistoryServiceOptions {
 
 const CHECKS: Checks<HistoryServiceOptions> = {
   countEntries: assertFunction,
-  mirror: null,
   limits: null,
   keepsAdded: null,
   logger: null,

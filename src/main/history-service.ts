@@ -16,7 +16,7 @@ import {
   isArray,
   asObject,
 } from '../shared/misuse.js';
-import type { HistoryChange, HistoryMirror } from './history-change.js';
+import type { HistoryChange, HistoryWatcher } from './history-change.js';
 import { readHistoryOptions } from './history-options.js';
 import type { HistoryServiceOptions } from './history-options.js';
 import { SILENT_LOGGER } from './host/logger.js';
@@ -34,8 +34,7 @@ export interface HistoryEvents {
 
 /** The history of one session. Entries are stored by reference and must not be mutated; an edit replaces them. */
 export class HistoryService extends SafeEmitter<HistoryEvents> {
-  readonly #mirror: Partial<HistoryMirror> | undefined;
-  readonly #watchers = new Set<(change: HistoryChange) => void>();
+  readonly #watchers = new Set<HistoryWatcher>();
   readonly #limits: IngestionLimits;
   readonly #ledger: TokenLedger;
   #entries: IContent[] = [];
@@ -51,7 +50,6 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   constructor(given: HistoryServiceOptions = {}) {
     const options = readHistoryOptions(given);
     super(options.logger ?? SILENT_LOGGER);
-    this.#mirror = options.mirror;
     this.#limits = completeLimits(options.limits);
     this.#journal = new Journal(options.keepsAdded);
     this.#ledger = new TokenLedger(options.countEntries ?? estimateEntries, () => {
@@ -191,12 +189,8 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     return this.#entries;
   }
 
-  /**
-   * Calls `watcher` with each later change, after it was applied. The watcher must not throw or change the history.
-   *
-   * @returns a function that stops it
-   */
-  watch(watcher: (change: HistoryChange) => void): () => void {
+  /** Calls `watcher` with each later change; it must not throw or change the history. @returns a function that stops it */
+  watch(watcher: HistoryWatcher): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
@@ -339,12 +333,12 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   #notifyChange(change: HistoryChange): void {
-    for (const watcher of this.#watchers) watcher(change);
-    this.#mirror?.noteChange?.(change, {
+    const state = {
       base: this.base,
       entries: this.#entries,
-      countedTokens: (entry) => this.#ledger.tokensOfWhole(entry),
-    });
+      countedTokens: (entry: IContent) => this.#ledger.tokensOfWhole(entry),
+    };
+    for (const watcher of this.#watchers) watcher(change, state);
   }
 
   /** Validates entries, except those with known tokens, which were validated before. */

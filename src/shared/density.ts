@@ -93,13 +93,11 @@ export interface DensityConfig {
 }
 
 /** The placeholder form of a pass; `pointer` if not set. */
-export function placeholderOf({
-  placeholder = 'pointer',
-}: {
-  readonly placeholder?: PlaceholderForm | undefined;
-}): PlaceholderForm {
+export function placeholderOf({ placeholder = 'pointer' }: PlaceholderSetting): PlaceholderForm {
   return placeholder;
 }
+
+type PlaceholderSetting = Pick<DensityConfig, 'placeholder'>;
 
 /** The inclusion shapes of a pass; the specification's if not set. */
 export function syntaxesOf({

@@ -3,14 +3,18 @@
 import type { ContentBlock, IContent } from '../shared/content.js';
 import { NONE } from '../shared/density/index/history-columns.js';
 import {
-  BLOCK_BIT,
-  BLOCK_KINDS,
+  BLOCK_TYPES,
   ENTRY_BIT,
-  PAYLOAD,
-  PAYLOAD_SHIFT,
+  JSON_SHIFT,
+  POSTED_FIELDS,
   SPEAKERS,
 } from '../shared/packed-entries.js';
-import type { PackedCounts, PackedEntries } from '../shared/packed-entries.js';
+import type {
+  PackedAs,
+  PackedCounts,
+  PackedEntries,
+  PackedField,
+} from '../shared/packed-entries.js';
 import type { DeltaStep } from '../shared/resident-protocol.js';
 import { ENTRY_OVERHEAD_TOKENS, fixedBlockTokens } from '../shared/tokens/content-text.js';
 import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
@@ -144,63 +148,38 @@ class PackedReader {
   }
 
   #block(): ContentBlock {
-    const type = BLOCK_KINDS[this.#integer()];
-    const bits = this.#integer();
-    const has = (bit: number): boolean => (bits & bit) !== 0;
-    switch (type) {
-      case 'code': {
-        const code = this.#text();
-        const language = this.#optional(has(BLOCK_BIT.second));
-        return { type, code, ...(language !== undefined && { language }) };
+    const type = BLOCK_TYPES[this.#integer()] ?? 'text';
+    const flags = this.#integer();
+    const fields = POSTED_FIELDS[type];
+    const block: Record<string, unknown> = { type };
+    for (let place = 0; place < fields.length; place += 1) {
+      const [field, as] = fields[place] as PackedField;
+      if ((flags & (1 << place)) === 0) continue;
+      const before = this.#tokens;
+      block[field] = this.#value(as, (flags & (1 << (JSON_SHIFT + place))) !== 0);
+      if (field === 'result') this.#resultTokens = this.#tokens - before;
+    }
+    return block as unknown as ContentBlock;
+  }
+
+  #value(as: PackedAs, isJson: boolean): unknown {
+    switch (as) {
+      case 'words':
+        return this.#words();
+      case 'payload': {
+        const text = this.#words();
+        return isJson && !this.#isCountedOnly ? (JSON.parse(text) as unknown) : text;
       }
-      case 'thinking': {
-        const thought = this.#text();
-        return { type, thought, ...(has(BLOCK_BIT.sealed) && { encryptedContent: '' }) };
-      }
-      case 'tool_call': {
-        const [id, name] = [this.#uncounted(), this.#text()];
-        const parameters = this.#payload(bits);
-        return {
-          ...{ type, id, name, parameters },
-          ...(has(BLOCK_BIT.second) && { parallelGroup: this.#uncounted() }),
-          ...(has(BLOCK_BIT.sealed) && { hasFixedParameters: true }),
-        };
-      }
-      case 'tool_response': {
-        const [callId, toolName] = [this.#uncounted(), this.#text()];
-        const before = this.#tokens;
-        const result = this.#payload(bits);
-        this.#resultTokens = this.#tokens - before;
-        const error = this.#optional(has(BLOCK_BIT.second));
-        const mediaTokens = this.#integer();
-        return {
-          ...{ type, callId, toolName, result },
-          ...(error !== undefined && { error }),
-          ...(has(BLOCK_BIT.partial) && { isComplete: false }),
-          ...(has(BLOCK_BIT.complete) && { isComplete: true }),
-          ...(has(BLOCK_BIT.mediaTokens) && { mediaTokens }),
-        };
-      }
-      case 'media': {
-        // Always decoded, because the tokens of media depend on it.
-        const mimeType = this.#uncounted(true);
-        const caption = this.#optional(has(BLOCK_BIT.second));
-        const filename = this.#optional(has(BLOCK_BIT.third));
-        const encoding = has(BLOCK_BIT.sealed) ? 'base64' : 'url';
-        return {
-          ...{ type, mimeType, data: '', encoding },
-          ...(caption !== undefined && { caption }),
-          ...(filename !== undefined && { filename }),
-        };
-      }
-      case 'opaque': {
-        const kind = this.#uncounted();
-        const callId = has(BLOCK_BIT.second) ? this.#uncounted() : undefined;
-        const tokens = this.#integer();
-        return { type, kind, tokens, ...(callId !== undefined && { callId }) };
-      }
-      default:
-        return { type: 'text', text: this.#text() };
+      case 'text':
+        return this.#text(!this.#isCountedOnly);
+      case 'type':
+        return this.#text(true);
+      case 'number':
+        return this.#integer();
+      case 'flag':
+        return this.#integer() === 1;
+      case 'mark':
+        return '';
     }
   }
 
@@ -208,42 +187,19 @@ class PackedReader {
     return this.#numbers[this.#number++] ?? 0;
   }
 
-  #payload(bits: number): unknown {
-    switch (bits >> PAYLOAD_SHIFT) {
-      case PAYLOAD.absent:
-        return undefined;
-      case PAYLOAD.json:
-        return this.#isCountedOnly ? this.#text() : (JSON.parse(this.#text()) as unknown);
-      default:
-        return this.#text();
+  /** Reads a text, and counts it. */
+  #words(): string {
+    const start = this.#start;
+    const text = this.#text(!this.#isCountedOnly);
+    if (this.#countBytes !== undefined && this.#start > start) {
+      this.#tokens += this.#countBytes(this.#bytes, start, this.#start);
     }
+    return text;
   }
 
-  #optional(isThere: boolean): string | undefined {
-    return isThere ? this.#text() : undefined;
-  }
-
-  #text(): string {
+  #text(isKept: boolean): string {
     const start = this.#start;
-    const end = this.#skip();
-    this.#count(start, end);
-    return this.#isCountedOnly ? '' : textOfBytes(this.#bytes, start, end);
-  }
-
-  #uncounted(isKept: boolean = !this.#isCountedOnly): string {
-    const start = this.#start;
-    const end = this.#skip();
-    return isKept ? textOfBytes(this.#bytes, start, end) : '';
-  }
-
-  #skip(): number {
     this.#start += this.#integer();
-    return this.#start;
-  }
-
-  #count(start: number, end: number): void {
-    if (this.#countBytes !== undefined && end > start) {
-      this.#tokens += this.#countBytes(this.#bytes, start, end);
-    }
+    return isKept ? textOfBytes(this.#bytes, start, this.#start) : '';
   }
 }

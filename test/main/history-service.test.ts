@@ -51,12 +51,12 @@ describe('HistoryService', () => {
     expect(history.getTotalTokens()).toBe(20);
   });
 
-  it('has its mirror count an entry whole that it has counted by parts', async () => {
+  it('does not tell watchers the tokens of an entry that it has counted by parts', async () => {
     const states: HistoryState[] = [];
     const history = new HistoryService({
-      mirror: { noteChange: (_, state) => states.push(state) },
       countEntries: (entries) => Promise.resolve(entries.map(() => 10)),
     });
+    history.watch((_, state) => states.push(state));
     history.addAll([humanText('one'), humanText('two')]);
     const [part, known] = [humanText('by parts'), humanText('known')];
     history.weigh(part, 5, humanText('parts'));

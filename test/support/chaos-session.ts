@@ -111,9 +111,12 @@ function openSession(
   const offload = createOffload(() => config.density());
   const history = new HistoryService({
     countEntries: countEntries ?? ((contents) => offload.countTokens(contents)),
-    mirror: offload instanceof ResidentOffload ? offload : undefined,
     keepsAdded: way.store !== undefined,
   });
+  if (offload instanceof ResidentOffload)
+    history.watch((change, state) => {
+      offload.noteChange(change, state);
+    });
   if (isWeighed) for (const entry of restored) history.weigh(entry, estimateEntryTokens(entry));
   history.addAll(restored);
   return new Session({

@@ -59,8 +59,10 @@ export function openBench(scheduler: fc.Scheduler, minEntries = 1, countsTokens 
     passSettings: () => bench.settings,
   });
   const history = new HistoryService({
-    mirror: offload,
     countEntries: (contents) => offload.countTokens(contents),
+  });
+  history.watch((change, state) => {
+    offload.noteChange(change, state);
   });
   const bench: Bench = { history, offload, meter, host, pool, settings: SETTINGS };
   return bench;

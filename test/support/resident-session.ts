@@ -146,11 +146,13 @@ export class ResidentSession {
     );
     this.history = new HistoryService({
       countEntries: (contents) => Promise.resolve([...countEachEntry(contents, count)]),
-      mirror: this,
+    });
+    this.history.watch((change, state) => {
+      this.#noteChange(change, state);
     });
   }
 
-  noteChange(change: HistoryChange, state: HistoryState): void {
+  #noteChange(change: HistoryChange, state: HistoryState): void {
     this.#entriesAt.set(state.base.revision, state.entries.slice());
     if (this.#queue !== undefined) {
       this.#queue.push(change, state);

@@ -1,7 +1,6 @@
 // Matches token counts that arrive from workers with the callers that wait for them.
 
 import type { IContent } from '../../shared/content.js';
-import { pushTo } from '../../shared/lists-by-key.js';
 
 interface Wait {
   readonly contents: readonly IContent[];
@@ -13,15 +12,15 @@ interface Wait {
 
 /** Token counts that were requested from workers, and the callers that wait for them. */
 export class Arrivals {
-  readonly #expected: Set<IContent> = new Set();
+  /** By entry whose count is expected, the waits that wait for it next, so that an arrival touches only those that it advances. */
+  readonly #expected: Map<IContent, Wait[]> = new Map();
   /** Held weakly: a count is useless once its entry is gone. */
   readonly #tokens: WeakMap<IContent, number> = new WeakMap();
-  /** Waits by the entry that each waits for next, so that an arrival touches only the waits that it advances. */
-  readonly #waits: Map<IContent, Wait[]> = new Map();
 
   /** Notes entries that were sent to be counted. */
   expect(contents: readonly IContent[]): void {
-    for (const content of contents) this.#expected.add(content);
+    for (const content of contents)
+      if (!this.#expected.has(content)) this.#expected.set(content, []);
   }
 
   /** Whether an entry's count has arrived or is expected. */
@@ -33,21 +32,19 @@ export class Arrivals {
   arrive(contents: readonly IContent[], tokens: Int32Array): void {
     const reached: Wait[] = [];
     for (const [at, content] of contents.entries()) {
-      if (!this.#expected.delete(content)) continue;
-      this.#tokens.set(content, tokens[at] ?? 0);
-      const waits = this.#waits.get(content);
+      const waits = this.#expected.get(content);
       if (waits === undefined) continue;
+      this.#expected.delete(content);
+      this.#tokens.set(content, tokens[at] ?? 0);
       reached.push(...waits);
-      this.#waits.delete(content);
     }
     for (const wait of reached) this.#goOn(wait);
   }
 
   /** Rejects all waits, because the expected counts will not arrive. */
   fail(error: Error): void {
+    const waits = [...this.#expected.values()].flat();
     this.#expected.clear();
-    const waits = [...this.#waits.values()].flat();
-    this.#waits.clear();
     for (const { reject } of waits) reject(error);
   }
 
@@ -61,9 +58,9 @@ export class Arrivals {
 
   #goOn(wait: Wait): void {
     for (; wait.arrived < wait.contents.length; wait.arrived += 1) {
-      const content = wait.contents[wait.arrived];
-      if (content === undefined || !this.#expected.has(content)) continue;
-      pushTo(this.#waits, content, wait);
+      const waits = this.#expected.get(wait.contents[wait.arrived] as IContent);
+      if (waits === undefined) continue;
+      waits.push(wait);
       return;
     }
     wait.resolve();

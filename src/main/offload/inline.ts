@@ -12,7 +12,7 @@ import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import { entryTexts } from '../../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { loadTextCounter } from '../../shared/tokens/o200k.js';
-import type { HistoryChange, HistoryMirror, HistoryState } from '../history-change.js';
+import type { HistoryChange, HistoryState, HistoryWatcher } from '../history-change.js';
 import { inTurns, nextTurn, setImmediate } from '../waiting/event-loop-turn.js';
 import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
@@ -26,7 +26,7 @@ const ENTRIES_AT_ONCE = 1_024;
  * yields to the event loop while indexing. Counting yields as well, as does loading the encoding on the first count. The encoding
  * occupies 6 MB; if it cannot be loaded, tokens are estimated.
  */
-export class InlineOffload implements Offload, HistoryMirror {
+export class InlineOffload implements Offload {
   readonly #meter: OffloadMeter;
   readonly #index = new KeptIndex();
 
@@ -35,9 +35,9 @@ export class InlineOffload implements Offload, HistoryMirror {
     this.#meter = meter;
   }
 
-  noteChange(change: HistoryChange, state: HistoryState): void {
+  readonly noteChange: HistoryWatcher = (change, state) => {
     this.#index.noteChange(change, state);
-  }
+  };
 
   async optimize(
     history: readonly IContent[],

@@ -3,7 +3,7 @@
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
 import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
-import type { HistoryMirror } from '../history-change.js';
+import type { HistoryWatcher } from '../history-change.js';
 import type {
   CompressionRequest,
   PlannedCompression,
@@ -22,7 +22,10 @@ export type OffloadedPlan = PlanWithTexts & Partial<Pick<PlannedPass, 'tokensAft
  * Runs density passes and counts tokens. All implementations return equal results for equal input. Implementations that keep state
  * of the history between passes are told about its changes, by `noteChange`.
  */
-export interface Offload extends Partial<HistoryMirror> {
+export interface Offload {
+  /** Follows the history. */
+  readonly noteChange?: HistoryWatcher;
+
   /**
    * Plans a density pass on the first `base.length` entries of `history`, which must not change before the promise is returned.
    *

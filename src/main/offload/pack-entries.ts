@@ -1,16 +1,15 @@
 // Serializes the parts of entries that a worker needs into reusable byte buffers, which is cheaper than cloning object graphs.
-// `posted-entry.ts` defines which parts are posted. Fields must be written in the order in which the reader expects them.
+// `shared/packed-entries.ts` says which parts these are.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import {
-  BLOCK_BIT,
-  BLOCK_KINDS,
+  BLOCK_TYPES,
   ENTRY_BIT,
-  PAYLOAD,
-  PAYLOAD_SHIFT,
+  JSON_SHIFT,
+  POSTED_FIELDS,
   SPEAKERS,
 } from '../../shared/packed-entries.js';
-import type { PackedEntries } from '../../shared/packed-entries.js';
+import type { PackedAs, PackedEntries, PackedField } from '../../shared/packed-entries.js';
 
 /** Bytes of a buffer: fits a full batch of typical entries, about 2 kB each. */
 const BUFFER_BYTES = 2 ** 20;
@@ -100,60 +99,40 @@ function packEntry({ speaker, blocks, metadata }: IContent): boolean {
 }
 
 function packBlock(block: ContentBlock): boolean {
-  push(BLOCK_KINDS.indexOf(block.type));
-  switch (block.type) {
-    case 'text':
-      push(0);
-      return pushText(block.text);
-    case 'code': {
-      const { code, language } = block;
-      push(bitIf(language !== undefined, BLOCK_BIT.second));
-      return pushText(code) && pushOptional(language);
-    }
-    case 'thinking':
-      // Only the presence of encrypted content is posted: it decides whether the block carries content.
-      push(bitIf(block.encryptedContent !== undefined, BLOCK_BIT.sealed));
-      return pushText(block.thought);
-    case 'tool_call': {
-      const { id, name, parameters, parallelGroup, hasFixedParameters } = block;
-      push(
-        bitIf(parallelGroup !== undefined, BLOCK_BIT.second) |
-          bitIf(hasFixedParameters === true, BLOCK_BIT.sealed),
-      );
-      return (
-        pushText(id) && pushText(name) && pushPayload(parameters) && pushOptional(parallelGroup)
-      );
-    }
-    case 'tool_response': {
-      const { callId, toolName, result, error, isComplete, mediaTokens } = block;
-      push(
-        bitIf(error !== undefined, BLOCK_BIT.second) |
-          bitIf(isComplete === false, BLOCK_BIT.partial) |
-          bitIf(isComplete === true, BLOCK_BIT.complete) |
-          bitIf(mediaTokens !== undefined, BLOCK_BIT.mediaTokens),
-      );
-      const areTexts = pushText(callId) && pushText(toolName) && pushPayload(result);
-      return areTexts && pushOptional(error) && pushInteger(mediaTokens ?? 0);
-    }
-    case 'media': {
-      const { mimeType, encoding, caption, filename } = block;
-      push(
-        bitIf(caption !== undefined, BLOCK_BIT.second) |
-          bitIf(filename !== undefined, BLOCK_BIT.third) |
-          bitIf(encoding === 'base64', BLOCK_BIT.sealed),
-      );
-      return pushText(mimeType) && pushOptional(caption) && pushOptional(filename);
-    }
-    case 'opaque': {
-      const { kind, tokens, callId } = block;
-      push(bitIf(callId !== undefined, BLOCK_BIT.second));
-      return pushText(kind) && pushOptional(callId) && pushInteger(tokens);
-    }
+  const fields = POSTED_FIELDS[block.type];
+  const given = block as unknown as Readonly<Record<string, unknown>>;
+  push(BLOCK_TYPES.indexOf(block.type));
+  const at = count;
+  push(0);
+  let flags = 0;
+  for (let place = 0; place < fields.length; place += 1) {
+    const [field, as] = fields[place] as PackedField;
+    const value = given[field];
+    const isJson = as === 'payload' && typeof value !== 'string';
+    const packed = isJson ? (JSON.stringify(value) as string | undefined) : value;
+    // JSON omits `undefined`.
+    if (packed === undefined) continue;
+    flags |= (isJson ? 1 | (1 << JSON_SHIFT) : 1) << place;
+    if (!pushValue(packed, as)) return false;
   }
+  numbers[at] = flags;
+  return true;
 }
 
-function bitIf(isSet: boolean, bit: number): number {
-  return isSet ? bit : 0;
+/** Pushes a field; returns `false` for what the format cannot express. */
+function pushValue(value: unknown, as: PackedAs): boolean {
+  switch (as) {
+    case 'mark':
+      return true;
+    case 'flag':
+      push(value === true ? 1 : 0);
+      return true;
+    case 'number':
+      push(value as number);
+      return (value as number) <= MAX_INTEGER;
+    default:
+      return pushText(value as string);
+  }
 }
 
 function push(number: number): void {
@@ -163,31 +142,6 @@ function push(number: number): void {
     numbers = grown;
   }
   numbers[count++] = number;
-}
-
-function pushInteger(number: number): boolean {
-  push(number);
-  return number <= MAX_INTEGER;
-}
-
-function pushPayload(payload: unknown): boolean {
-  if (typeof payload === 'string') return pushKind(PAYLOAD.text) && pushText(payload);
-  const json = JSON.stringify(payload) as string | undefined;
-  if (json === undefined) return pushKind(PAYLOAD.absent);
-  return pushKind(PAYLOAD.json) && pushText(json);
-}
-
-/** Sets the kind of payload in the upper bits of the block's flags, which were pushed before its two texts. */
-function pushKind(kind: number): boolean {
-  const at = count - BITS_BEFORE_PAYLOAD;
-  numbers[at] = (numbers[at] ?? 0) | (kind << PAYLOAD_SHIFT);
-  return true;
-}
-
-const BITS_BEFORE_PAYLOAD = 3;
-
-function pushOptional(text: string | undefined): boolean {
-  return text === undefined || pushText(text);
 }
 
 function pushText(text: string): boolean {

@@ -2,6 +2,7 @@
 // Only what the work needs is posted: opaque fields, media and metadata can be large, and may not be cloneable.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
+import { POSTED_FIELDS } from '../../shared/packed-entries.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 
 /** Returns a reduced entry with the same tokens and the same staleness. */
@@ -20,28 +21,13 @@ export function postedPart({ speaker, blocks, metadata }: IContent): IContent {
   };
 }
 
-/** The fields to post for each type of block. Others, which agents may add, are not posted. */
-const POSTED: {
-  readonly [Type in ContentBlock['type']]: readonly (keyof Extract<ContentBlock, { type: Type }>)[];
-} = {
-  text: ['text'],
-  code: ['code', 'language'],
-  media: ['mimeType', 'encoding', 'caption', 'filename'],
-  thinking: ['thought'],
-  tool_call: ['id', 'name', 'parameters', 'parallelGroup', 'hasFixedParameters'],
-  tool_response: ['callId', 'toolName', 'result', 'error', 'isComplete', 'mediaTokens'],
-  opaque: ['kind', 'tokens', 'callId'],
-};
-
 /** Reduces a block, but never drops one: plans refer to blocks by index. */
 function postedBlock(block: ContentBlock): ContentBlock {
   const given = block as unknown as Readonly<Record<string, unknown>>;
   const posted: Record<string, unknown> = { type: block.type };
-  for (const key of POSTED[block.type]) if (given[key] !== undefined) posted[key] = given[key];
-  if (block.type === 'media') posted['data'] = '';
-  // Only the presence of encrypted content is posted: it decides whether the block carries content.
-  if (block.type === 'thinking' && block.encryptedContent !== undefined) {
-    posted['encryptedContent'] = '';
+  for (const [field, as] of POSTED_FIELDS[block.type]) {
+    const value = given[field];
+    if (value !== undefined) posted[field] = as === 'mark' ? '' : value;
   }
   return posted as unknown as ContentBlock;
 }

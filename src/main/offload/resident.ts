@@ -11,7 +11,7 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../../shared/resident-protocol.js';
-import type { HistoryChange, HistoryMirror, HistoryState } from '../history-change.js';
+import type { HistoryState, HistoryWatcher } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
 import { Arrivals } from './arrivals.js';
 import { BlocksAhead } from './blocks-ahead.js';
@@ -24,12 +24,7 @@ import { Residence } from './residence.js';
 import type { ResidenceOptions, SessionConnection } from './residence.js';
 
 /** A session as its host sees it. */
-export interface EvictableSession {
-  /** Whether nothing is pending, so that the session could release its connection now. */
-  readonly isIdle: boolean;
-  /** Releases the session's connection. The session opens another one when needed. */
-  release(): void;
-}
+export type EvictableSession = Pick<ResidentOffload, 'isIdle' | 'release'>;
 
 /** Opens connections, and provides threads that count entries for them. */
 export interface ConnectionHost extends CountingThreads {
@@ -69,9 +64,8 @@ const PAUSES = { freeFailures: 2, firstPauseMs: 30_000, now: () => performance.n
  * the history itself. Until the new one is up to date, passes run on the calling thread, as they do while a long history is first
  * sent.
  */
-export class ResidentOffload implements Offload, HistoryMirror, EvictableSession {
+export class ResidentOffload implements Offload {
   readonly #options: ResidentOffloadOptions;
-  readonly #meter: OffloadMeter;
   /** Plans while there is no residence. */
   #inline: InlineOffload | undefined;
   readonly #arrivals: Arrivals = new Arrivals();
@@ -84,15 +78,15 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
 
   constructor(options: ResidentOffloadOptions) {
     this.#options = options;
-    this.#meter = options.meter;
     this.#blocksAhead = new BlocksAhead((entries) => options.pooled.countTokens(entries));
   }
 
+  /** Whether nothing is pending, so that the session could release its connection now. */
   get isIdle(): boolean {
     return this.#residence?.isIdle === true;
   }
 
-  noteChange(change: HistoryChange, state: HistoryState): void {
+  readonly noteChange: HistoryWatcher = (change, state) => {
     this.#entries = state.entries;
     this.#revision = state.base.revision;
     this.#residence?.checkConnection();
@@ -112,7 +106,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     // them only after renumbering all rows.
     if (!this.#options.countsTokens || change.kind === 'edit') return;
     this.#arrivals.expect(comingIn.filter((entry) => state.countedTokens(entry) === undefined));
-  }
+  };
 
   async optimize(
     history: readonly IContent[],
@@ -133,7 +127,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     // The history was rewritten meanwhile, so no plan for that base can be used any more.
     const isGone = this.#revision !== undefined && this.#revision !== base.revision;
     if (isGone) return { plan: EMPTY_PLAN };
-    this.#inline ??= new InlineOffload(this.#meter);
+    this.#inline ??= new InlineOffload(this.#options.meter);
     return this.#inline.optimize(history, base, config, signal);
   }
 
@@ -184,6 +178,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     return abortable(this.#residence?.compress(base, request) ?? NOTHING, signal);
   }
 
+  /** Releases the session's connection. The session opens another one when needed. */
   release(): void {
     this.#residence?.end();
     this.#residence = undefined;
@@ -199,12 +194,12 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
   #moveIn(state: HistoryState, length: number): void {
     if (this.#isClosed || state.base.length < this.#options.minEntries) return;
     if (!this.#failures.admits()) return;
-    const { host, agent, countsTokens, passSettings } = this.#options;
+    const { host, agent, countsTokens, passSettings, meter } = this.#options;
     const options: ResidenceOptions = {
       agent,
       countsTokens,
       passSettings,
-      meter: this.#meter,
+      meter,
       open: (asked) => host.open(this, asked),
       counting: host,
       onAnswer: () => {
@@ -223,8 +218,8 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
         this.#failures.noteFailure();
         this.#residence = undefined;
         this.#arrivals.fail(toLoss(error));
-        this.#meter.addFailure();
-        this.#meter.addFallback({ task: 'open', error, attempts: 1 });
+        meter.addFailure();
+        meter.addFallback({ task: 'open', error, attempts: 1 });
       },
     };
     const residence = new Residence(options, state, length);
@@ -235,7 +230,7 @@ export class ResidentOffload implements Offload, HistoryMirror, EvictableSession
     const work = { task: 'optimize', ranOn: 'resident', entries: base.length } as const;
     const queueMs = performance.now() - askedAt;
     const nothing = { transferMs: 0, mainThreadMs: 0, bytesSent: 0 };
-    this.#meter.addPass({ ...work, ...nothing, queueMs, runMs });
+    this.#options.meter.addPass({ ...work, ...nothing, queueMs, runMs });
   }
 }
 

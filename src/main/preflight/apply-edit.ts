@@ -91,17 +91,16 @@ export async function applyEdit(
   }
   if (history.revision !== base.revision) return null;
   if (strips && holdsReasoning(history.getRawHistory(), base.length)) return null;
-  const tokensIn = (entries: readonly IContent[]): number =>
-    sumTokens(entries, (entry) => history.countedTokens(entry));
-  const changedTokens = tokensIn(changes.map(({ before }) => before));
+  const before = changes.map((change) => change.before);
+  const changedTokens = sumTokens(before, history);
   const applied = history.applyDensityResult(result, base, replayed);
   const { revision } = history;
   // The history has refused the edit: it rejects.
   if (revision === base.revision) await applied;
   sent.noteEdit(changes[0]?.index ?? base.length, !parts.reasoningTerms.isStripping);
   const failure = await failureOf(applied);
-  const leftTokens = tokensIn(changes.flatMap(({ after }) => after ?? []));
-  sent.noteReclaimed(changedTokens - leftTokens, revision);
+  const after = changes.flatMap((change) => change.after ?? []);
+  sent.noteReclaimed(changedTokens - sumTokens(after, history), revision);
   return { event: { changes, tokensBefore, tokensAfter: history.getTotalTokens() }, failure };
 }
 

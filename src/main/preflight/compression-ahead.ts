@@ -1,7 +1,6 @@
 // Requests summaries in the background before they are due, so that no turn waits for the model. Keeps at most one summary until
 // it lands; the preflight applies it.
 
-import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { LeftToOtherProcess } from '../summarizer/summarizer.js';
@@ -14,6 +13,7 @@ import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 import { SummaryAccount } from './summary-account.js';
 import { TrackedHistory } from './tracked-history.js';
+import type { Rebasing } from './tracked-history.js';
 import type { AskedSummary, SummaryCounts, SummaryMemory } from '../state/session-state.js';
 
 interface Job {
@@ -33,12 +33,8 @@ interface Job {
 }
 
 /** The finished summary of a job. */
-interface Summary {
+interface Summary extends Rebasing {
   readonly made: MadeCompression;
-  /** Index, in the snapshot that was summarized, of the first entry that the compression keeps. */
-  readonly firstKept: number;
-  /** Rebases the compressed history onto the present one. */
-  readonly rebase: (history: readonly IContent[]) => readonly IContent[];
 }
 
 /** The background compressions of one session. */
@@ -284,9 +280,7 @@ export class CompressionAhead {
   }
 
   #keep(job: Job, tracked: TrackedHistory, made: MadeCompression): void {
-    const { newHistory } = made;
-    const firstKept = tracked.firstKept(newHistory);
-    job.summary = { made, firstKept, rebase: tracked.rebasing(newHistory) };
+    job.summary = { made, ...tracked.rebasing(made.newHistory) };
   }
 
   #watch(job: Job, tracked: TrackedHistory): void {

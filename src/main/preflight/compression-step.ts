@@ -32,7 +32,7 @@ export async function runCompressionStep(
   history.startCompression();
   let landed: Landed;
   try {
-    landed = await land(parts, await make(), { base, tokensBefore }, signal);
+    landed = await land(parts, await make(), base, tokensBefore, signal);
   } finally {
     history.endCompression();
   }
@@ -78,12 +78,6 @@ export function heldStep(
   return { step: 'compressed', event, former: [], isAborted: false, ...times };
 }
 
-/** The state of the history when the compression began. */
-interface Before {
-  readonly base: DensityBase;
-  readonly tokensBefore: number;
-}
-
 interface Landed {
   readonly made: MadeCompression;
   readonly outcome: CompressedEvent['outcome'];
@@ -94,7 +88,8 @@ interface Landed {
 async function land(
   parts: SessionParts,
   made: MadeCompression,
-  { base, tokensBefore }: Before,
+  base: DensityBase,
+  tokensBefore: number,
   signal: AbortSignal | undefined,
 ): Promise<Landed> {
   const { history, removalLog, sent } = parts;

@@ -79,13 +79,9 @@ interface PreparedRequest extends HistoryVersion {
 
 /** Measures one session's use of the model's window. */
 export class ContextGauge {
-  readonly #history: HistoryService;
-  readonly #runtimeContext: ContextGaugeOptions['runtimeContext'];
-  readonly #calibration: TokenCalibration;
-  readonly #overheadTokens: number | undefined;
+  readonly #options: ContextGaugeOptions;
   /** Absent until the first report, in this session or an earlier one. Learns nothing if the host gives the overhead. */
   #learnedOverhead: LearnedOverhead | undefined;
-  readonly #countsAreEstimates: () => boolean;
   #pendingTokens = 0;
   #excessTokens = 0;
   #hasLearned = false;
@@ -94,15 +90,10 @@ export class ContextGauge {
 
   /** @throws TypeError or RangeError for an invalid overhead. */
   constructor(options: ContextGaugeOptions) {
-    const { overheadTokens, countsAreEstimates = () => false } = options;
+    const { overheadTokens, former, history, calibration } = options;
     if (overheadTokens !== undefined) assertTokens('overheadTokens', overheadTokens);
-    this.#history = options.history;
-    this.#runtimeContext = options.runtimeContext;
-    this.#calibration = options.calibration;
-    this.#overheadTokens = overheadTokens;
-    this.#countsAreEstimates = countsAreEstimates;
-    const { former, history } = options;
-    if (former?.usage) this.#learnedOverhead = new LearnedOverhead(this.#calibration, former.usage);
+    this.#options = options;
+    if (former?.usage) this.#learnedOverhead = new LearnedOverhead(calibration, former.usage);
     if (!former?.request) return;
     const { addedSince, countedTokens, pendingTokens } = former.request;
     const { revision, additions } = history;
@@ -112,7 +103,7 @@ export class ContextGauge {
 
   /** The last request, for a later session of this history; `null` if no report for it can be used. */
   get request(): RequestMemory | null {
-    const { revision, additions } = this.#history;
+    const { revision, additions } = this.#options.history;
     if (this.#prepared?.revision !== revision) return null;
     const { countedTokens = null, pendingTokens } = this.#prepared;
     return { addedSince: additions - this.#prepared.additions, countedTokens, pendingTokens };
@@ -124,7 +115,7 @@ export class ContextGauge {
    */
   get sentRequest(): { inputTokens: number; modelName: string; additions: number } | undefined {
     const { countedTokens, pendingTokens = 0, additions = 0 } = this.#prepared ?? {};
-    const modelName = this.usageMemory?.modelName ?? this.#history.modelName;
+    const modelName = this.usageMemory?.modelName ?? this.#options.history.modelName;
     if (countedTokens === undefined || modelName === undefined) return undefined;
     const inputTokens = this.#withOverhead(countedTokens) + pendingTokens;
     return { inputTokens, modelName, additions };
@@ -137,12 +128,12 @@ export class ContextGauge {
 
   /** Tokens of system text and tool schemas, in the model's own tokens: given by the host, else learned from reports, else 0. */
   get overheadTokens(): number {
-    return this.#overheadTokens ?? this.#learnedOverhead?.tokens ?? 0;
+    return this.#options.overheadTokens ?? this.#learnedOverhead?.tokens ?? 0;
   }
 
   /** Tokens that the model accepts. */
   get contextLimit(): number {
-    return this.#runtimeContext.ephemerals.contextLimit();
+    return this.#options.runtimeContext.ephemerals.contextLimit();
   }
 
   /** Sets what the present request takes of the window besides history and overhead, in the model's own tokens; 0 until set. */
@@ -177,7 +168,7 @@ export class ContextGauge {
 
   /** Whether the present request fits the window. */
   fits(): boolean {
-    return this.#history.getTotalTokens() <= this.roomTokens();
+    return this.#options.history.getTotalTokens() <= this.roomTokens();
   }
 
   /**
@@ -188,7 +179,7 @@ export class ContextGauge {
    */
   thresholdTokens(
     pendingTokens: number = this.#pendingTokens,
-    share: number = this.#runtimeContext.ephemerals.compressionThreshold(),
+    share: number = this.#options.runtimeContext.ephemerals.compressionThreshold(),
   ): number {
     return this.#toCounted(share * this.contextLimit - pendingTokens);
   }
@@ -200,7 +191,7 @@ export class ContextGauge {
    * @param pendingTokens as in `thresholdTokens`
    */
   shouldCompress(pendingTokens?: number): boolean {
-    return this.#history.getTotalTokens() >= this.thresholdTokens(pendingTokens);
+    return this.#options.history.getTotalTokens() >= this.thresholdTokens(pendingTokens);
   }
 
   /**
@@ -208,12 +199,13 @@ export class ContextGauge {
    * invalidated anyway, and with little room left the next edits would soon invalidate it again. Halfway to the target of a compression.
    */
   lowWaterTokens(): number {
-    const share = this.#runtimeContext.ephemerals.compressionThreshold();
+    const share = this.#options.runtimeContext.ephemerals.compressionThreshold();
     return (this.thresholdTokens() + share * this.windowTokens * TARGET_SHARE) / 2;
   }
 
   get countSource(): Exclude<TokenSource, 'reported'> {
-    return this.#history.isCounted && !this.#countsAreEstimates() ? 'counted' : 'estimated';
+    const { countsAreEstimates = () => false } = this.#options;
+    return this.#options.history.isCounted && !countsAreEstimates() ? 'counted' : 'estimated';
   }
 
   /** How full the window is. A report is valid until anything is added or edited. */
@@ -226,7 +218,7 @@ export class ContextGauge {
 
   /** Tokens of history and overhead, from counts and calibration rather than from a report. */
   get #countedTokens(): number {
-    return this.#withOverhead(this.#history.getTotalTokens());
+    return this.#withOverhead(this.#options.history.getTotalTokens());
   }
 
   /** Converts counted tokens of a history to the model's own tokens and adds the overhead. */
@@ -246,7 +238,7 @@ export class ContextGauge {
 
   /** The model's own tokens per counted token. */
   get #ratio(): number {
-    return this.#calibration.ratioOf(this.#history.modelName);
+    return this.#options.calibration.ratioOf(this.#options.history.modelName);
   }
 
   /** Forgets the last request: a report that arrives from here on could belong to the next request. */
@@ -256,11 +248,11 @@ export class ContextGauge {
 
   /** Remembers the history as it is about to be sent. */
   endPreflight(): void {
-    const { revision, additions, isCounted } = this.#history;
+    const { revision, additions, isCounted } = this.#options.history;
     this.#prepared = {
       revision,
       additions,
-      countedTokens: isCounted ? this.#history.getTotalTokens() : undefined,
+      countedTokens: isCounted ? this.#options.history.getTotalTokens() : undefined,
       pendingTokens: this.#pendingTokens - this.#excessTokens,
     };
   }
@@ -281,15 +273,19 @@ export class ContextGauge {
   }
 
   #learn(report: UsageReport): UsageReportOutcome {
-    const overheadTokens = this.#overheadTokens;
+    const overheadTokens = this.#options.overheadTokens;
     if (overheadTokens !== undefined) {
       return this.#applyReport(report, ({ modelName, reportedTokens, countedTokens }) =>
-        this.#calibration.observe(modelName, reportedTokens - overheadTokens, countedTokens),
+        this.#options.calibration.observe(
+          modelName,
+          reportedTokens - overheadTokens,
+          countedTokens,
+        ),
       );
     }
     // The request was answered, so it fit: the number is a sum over several requests, or the limit is a guess.
     if (report.inputTokens > this.contextLimit) return 'too-high';
-    const learned = (this.#learnedOverhead ??= new LearnedOverhead(this.#calibration));
+    const learned = (this.#learnedOverhead ??= new LearnedOverhead(this.#options.calibration));
     return this.#applyReport(report, (usage) => learned.observe(usage));
   }
 
@@ -297,17 +293,17 @@ export class ContextGauge {
     { inputTokens, modelName }: UsageReport,
     learn: (usage: RequestUsage) => ObservationOutcome,
   ): UsageReportOutcome {
-    if (modelName !== undefined) this.#history.nameModel(modelName);
+    if (modelName !== undefined) this.#options.history.nameModel(modelName);
     const sent = this.#prepared;
     if (sent === undefined) return 'no-preflight';
-    if (sent.revision !== this.#history.revision) return 'rewritten';
-    if (answersSince(sent, this.#history) > 1) return 'no-preflight';
+    if (sent.revision !== this.#options.history.revision) return 'rewritten';
+    if (answersSince(sent, this.#options.history) > 1) return 'no-preflight';
     const { countedTokens, pendingTokens } = sent;
     const reportedTokens = inputTokens - pendingTokens;
     const outcome =
       countedTokens === undefined
         ? 'uncounted'
-        : learn({ modelName: this.#history.modelName, reportedTokens, countedTokens });
+        : learn({ modelName: this.#options.history.modelName, reportedTokens, countedTokens });
     // A high report may be right, because the request may hold uncounted content. A report that is too low is incomplete.
     if (outcome !== 'too-low') {
       this.#reported = { ...sent, tokens: Math.max(0, reportedTokens) };
@@ -316,7 +312,9 @@ export class ContextGauge {
   }
 
   #isCurrent({ revision, additions }: HistoryVersion): boolean {
-    return revision === this.#history.revision && additions === this.#history.additions;
+    return (
+      revision === this.#options.history.revision && additions === this.#options.history.additions
+    );
   }
 }
 

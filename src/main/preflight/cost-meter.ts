@@ -1,21 +1,17 @@
 // Estimates what a session's requests and edits cost in tokens and dollars, as far as counts and prices are known, from what its
 // preflights prepared. Counts no tokens itself. Its only effect on the session is `spendable`, the limit on the cost of edits.
 
-import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
 import type { EntryChange } from '../history-change.js';
-import type { HistoryService } from '../history-service.js';
 import { inputCost, priceAt } from '../models/model-prices.js';
 import type { TokenPrice } from '../models/price-table.js';
-import type { CacheTerms } from '../models/session-model.js';
 import type { CostMemory, DollarMemory, SummaryCounts } from '../state/session-state.js';
-import type { SentHistory } from './prompt-cache.js';
 import type { PrunedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 import { cachingTerms, PrefixTokens, spendable, tokensOf, TokenTally } from './token-tally.js';
-import type { CachingTerms, CountedTokens, RequestTokens } from './token-tally.js';
+import type { CachingTerms, RequestTokens, TokenCounts } from './token-tally.js';
 
 /** What saves input: the rules, and compressing. */
 type Saver = RuleName | 'compression';
@@ -54,14 +50,10 @@ const NO_DOLLARS: DollarMemory = { with: 0, without: 0, rules: [] };
 
 /** Adds up the requests of one session. */
 export class CostMeter {
-  readonly #history: HistoryService;
-  readonly #sent: SentHistory;
+  readonly #parts: SessionParts;
   readonly #prefixes: PrefixTokens;
   readonly #compacted: TokenTally;
   readonly #uncompacted: TokenTally;
-  readonly #cache: CacheTerms;
-  /** Returns the terms of the present request. */
-  readonly #terms: () => CachingTerms;
   readonly #savings: RuleSavings;
   #requests: number;
   #rewrites: number;
@@ -72,12 +64,8 @@ export class CostMeter {
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
   constructor(parts: SessionParts) {
-    const { history, sent, cache, former: memory } = parts;
-    const former = memory?.costs;
-    this.#history = history;
-    this.#sent = sent;
-    this.#cache = cache;
-    this.#terms = () => cachingTerms(parts);
+    const former = parts.former?.costs;
+    this.#parts = parts;
     const dollars = former?.dollars ?? (former === undefined ? NO_DOLLARS : null);
     this.#dollars = dollars && { with: dollars.with, without: dollars.without };
     this.#savings = new RuleSavings(dollars?.rules);
@@ -86,7 +74,7 @@ export class CostMeter {
     this.#requests = former?.requests ?? 0;
     this.#rewrites = former?.rewrites ?? 0;
     this.#earlierSpendable = former?.carried ?? 0;
-    this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
+    this.#prefixes = new PrefixTokens(parts.history);
   }
 
   /** The totals so far. */
@@ -108,8 +96,7 @@ export class CostMeter {
 
   /** Notes what rules removed in an edit that landed. */
   noteEdits({ edits, changes }: Pick<PrunedEvent, 'edits' | 'changes'>): void {
-    const counted: CountedTokens = (entry) => this.#history.countedTokens(entry);
-    this.#savings.noteEdits(edits, changes, (entry) => tokensOf(entry, counted));
+    this.#savings.noteEdits(edits, changes, this.#parts.history);
   }
 
   /** Notes that a compression has landed. What it removed is known at the next request. */
@@ -137,9 +124,11 @@ export class CostMeter {
 
   /** Maximum of what an edit of sent entries costs minus what it saves in the next request. See `spendable`. */
   get spendable(): number {
-    const tokens = this.#history.getTotalTokens();
-    const uncompacted = tokens + this.#sent.reclaimedTokens;
-    const left = spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, this.#terms());
+    const { history, sent } = this.#parts;
+    const tokens = history.getTotalTokens();
+    const uncompacted = tokens + sent.reclaimedTokens;
+    const terms = cachingTerms(this.#parts);
+    const left = spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, terms);
     return this.#earlierSpendable + left;
   }
 
@@ -150,15 +139,16 @@ export class CostMeter {
 
   /** Adds the request that the present history makes. Call before `SentHistory.endPreflight`. @param terms of this request */
   endPreflight(terms: CachingTerms): void {
-    const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
-    const totalTokens = this.#history.getTotalTokens();
+    const { history, sent, cache } = this.#parts;
+    const { isRewritten, isExpired, intactEntries, reclaimedTokens } = sent;
+    const totalTokens = history.getTotalTokens();
     this.#requests += 1;
     if (isRewritten) this.#rewrites += 1;
     this.#prefixes.keep(intactEntries);
     const isRead = !isExpired;
     const readTokens =
       isRead && isRewritten
-        ? this.#prefixes.sum(this.#history.getRawHistory(), intactEntries, totalTokens)
+        ? this.#prefixes.sum(history.getRawHistory(), intactEntries, totalTokens)
         : Infinity;
     const read = this.#compacted.add(totalTokens, isRead, readTokens, terms);
     const fullTokens = totalTokens + reclaimedTokens;
@@ -166,7 +156,7 @@ export class CostMeter {
     const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity, terms);
     if (reclaimedTokens === 0) this.#savings.startOver();
     else this.#savings.noteReclaimed(reclaimedTokens);
-    const { price: known } = this.#cache;
+    const { price: known } = cache;
     if (known === undefined) {
       this.#dollars = null;
     } else if (this.#dollars !== null) {
@@ -190,7 +180,7 @@ export class CostMeter {
       this.#replayed = undefined;
     }
     // Estimates change once entries are counted, so only counted sums are remembered.
-    if (this.#history.isCounted) this.#prefixes.mark(this.#history.length, totalTokens);
+    if (history.isCounted) this.#prefixes.mark(history.length, totalTokens);
   }
 }
 
@@ -231,7 +221,7 @@ class RuleSavings {
   noteEdits(
     edits: readonly RuleEdit[],
     changes: readonly EntryChange[],
-    tokensOf: (entry: IContent) => number,
+    counts: TokenCounts,
   ): void {
     let at = 0;
     for (const { index, before, after } of changes) {
@@ -239,7 +229,8 @@ class RuleSavings {
       for (let edit = edits[at]; edit !== undefined && edit.entry <= index; edit = edits[++at]) {
         if (edit.entry === index && edit.action !== 'superseded') rules.push(edit);
       }
-      const tokens = tokensOf(before) - (after === null ? 0 : tokensOf(after));
+      const left = after === null ? 0 : tokensOf(after, counts);
+      const tokens = tokensOf(before, counts) - left;
       for (const { rule, action } of rules) {
         add(this.#taken, rule, tokens / rules.length);
         // Results are shrunk before they are first sent.

@@ -1,14 +1,12 @@
 // The first step of a preflight: a density pass if there is new content. Tracks what the last pass has seen, and at which history
 // lengths batches may land. `EditGate` decides what lands.
 
-import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
+import type { DensityConfig, DensityResult } from '../../shared/density.js';
 import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
-import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
 import type { OffloadedPlan } from '../offload/offload.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
-import type { Journal } from '../state/journal.js';
 import type { PassMemory } from '../state/session-state.js';
 import { abortable } from '../waiting/abortable.js';
 import { applyEdit } from './apply-edit.js';
@@ -20,6 +18,7 @@ import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission } from './edit-policy.js';
 import { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
+import type { Replay } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -203,14 +202,8 @@ export class DensityPruner {
   }
 }
 
-/** What may land of an edit. */
-interface Landing extends Admission {
-  readonly base: DensityBase;
-  /** The journal of the edits that landed before, if this one combines them. */
-  readonly replayed?: Journal;
-  /** Which rule removed what. @default as the rows of the result say */
-  readonly ruleEdits?: readonly RuleEdit[];
-}
+/** What may land of a pass's edit, or of the one that combines those of a replay. */
+type Landing = Admission & Pick<Replay, 'base'> & Partial<Pick<Replay, 'replayed' | 'ruleEdits'>>;
 
 /** Applies what may land of an edit. Returns `null` if the edit must be recomputed. */
 async function land(

@@ -17,7 +17,7 @@ import type { FoundEdit } from './found-edit.js';
 import type { SentHistory } from './prompt-cache.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
 import { shareOf, sumTokens, tokensOf } from './token-tally.js';
-import type { CountedTokens } from './token-tally.js';
+import type { TokenCounts } from './token-tally.js';
 
 /** Whether edits are held until their savings are worth the cache that they invalidate. */
 export function isBatching(edits: EditPolicy): boolean {
@@ -220,13 +220,12 @@ const USUAL_CALLS = 40;
 const SHARE_OF_CALLS = 0.25;
 
 /** What an edit is judged by. */
-export interface PricedEdit {
+export interface PricedEdit extends TokenCounts {
   readonly result: Pick<DensityResult, 'removals' | 'replacements' | 'rows'>;
   /** The history before the edit. */
   readonly history: readonly IContent[];
   /** Length of the prefix that a cache may hold. */
   readonly sentEntries: number;
-  readonly countedTokens: CountedTokens;
   readonly prices: CachePrices;
   /** Maximum of what the edit costs minus what it saves in the next request, in tokens times `prices`. @default Infinity */
   readonly spendable?: number | undefined;
@@ -269,8 +268,8 @@ export function belowStepFrom(
   tokensBelowStep: number,
   above: CachePrices,
 ): number {
-  const { history, prices, countedTokens } = edit;
-  const tokens = sumTokens(history, countedTokens);
+  const { history, prices } = edit;
+  const tokens = sumTokens(history, edit);
   const growth = Math.max(1, tokens / Math.max(1, callsIn(history)));
   let [gain, from] = [0, Infinity];
   for (const { at, reclaimed, behind } of placesOf(edit)) {
@@ -313,22 +312,17 @@ function reclaimedTokens(edit: PricedEdit): number {
 }
 
 /** Yields, from the end, the edited entries at which the edit can be cut without also holding back an entry behind the cut. */
-function* placesOf({
-  result,
-  history,
-  sentEntries,
-  countedTokens,
-  minCachedTokens = 0,
-}: PricedEdit): Generator<EditedPlace> {
+function* placesOf(edit: PricedEdit): Generator<EditedPlace> {
+  const { result, history, sentEntries, minCachedTokens = 0 } = edit;
   const removed = new Set(result.removals);
   const starts = startsOfLosses(result.rows ?? EMPTY_PLAN, history);
   let [reclaimed, behind, start] = [0, 0, Infinity];
   // Tokens in front of the entry. If they are too few to be cached as a prefix, they are written again as well.
-  let before = minCachedTokens > 0 ? sumTokens(history, countedTokens) : 0;
+  let before = minCachedTokens > 0 ? sumTokens(history, edit) : 0;
   for (let at = history.length - 1; at >= 0; at -= 1) {
     const entry = history[at] as IContent;
     const after = result.replacements.get(at);
-    const tokens = tokensOf(entry, countedTokens);
+    const tokens = tokensOf(entry, edit);
     const kept = after === undefined ? tokens : tokens * shareOf(after, entry);
     const left = removed.has(at) ? 0 : kept;
     reclaimed += tokens - left;

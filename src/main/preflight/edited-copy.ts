@@ -72,11 +72,10 @@ export class EditedCopy {
   /** Appends the next original entries, up to an index of the original, exclusive. */
   extend(end: number): void {
     for (; this.#taken < end; this.#taken += 1) {
-      const entry = this.#given[this.#taken];
-      if (entry === undefined) continue;
+      const entry = this.#given[this.#taken] as IContent;
       this.#entries.push(entry);
       this.#origins.push(this.#taken);
-      const tokens = this.#tokensOf(entry);
+      const tokens = tokensOf(entry, this);
       this.#tokens += tokens;
       this.#takenTokens += tokens;
     }
@@ -89,14 +88,14 @@ export class EditedCopy {
     this.#noteRules(result);
     this.journal.noteEdit(this.#taken, this.#entries, result);
     const behind = this.#entries.slice(firstEditedIndex(result));
-    const behindTokens = sumTokens(behind, (entry) => this.countedTokens(entry));
+    const behindTokens = sumTokens(behind, this);
     this.#intactTokens = Math.min(this.#intactTokens, this.#tokens - behindTokens);
     const gone = new Set(result.removals);
     for (const index of [...gone, ...result.replacements.keys()]) {
       const before = this.#entries[index];
       const after = result.replacements.get(index);
-      if (before !== undefined) this.#tokens -= this.#tokensOf(before);
-      if (after !== undefined) this.#tokens += this.#tokensOf(after);
+      if (before !== undefined) this.#tokens -= tokensOf(before, this);
+      if (after !== undefined) this.#tokens += tokensOf(after, this);
     }
     applyDensityResult(this.#entries, result);
     if (gone.size > 0) this.#origins = this.#origins.filter((_, index) => !gone.has(index));
@@ -146,10 +145,6 @@ export class EditedCopy {
       this.#places.set(after, given === undefined ? places : places.map((at) => given[at] ?? at));
       this.#places.delete(before);
     }
-  }
-
-  #tokensOf(entry: IContent): number {
-    return tokensOf(entry, (counted) => this.countedTokens(counted));
   }
 }
 

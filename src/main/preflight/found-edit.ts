@@ -244,16 +244,6 @@ function heldEntries(
 }
 
 function callIdOf(block: ContentBlock): string | undefined {
-  switch (block.type) {
-    case 'tool_call':
-      return block.id;
-    case 'tool_response':
-    case 'opaque':
-      return block.callId;
-    case 'text':
-    case 'code':
-    case 'thinking':
-    case 'media':
-      return undefined;
-  }
+  if (block.type === 'tool_call') return block.id;
+  return block.type === 'tool_response' || block.type === 'opaque' ? block.callId : undefined;
 }

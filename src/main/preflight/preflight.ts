@@ -94,12 +94,11 @@ export class Preflight {
 
   /** Runs all steps. */
   async *run(request: PreflightRequest): Steps<PreflightResult> {
-    const { history, gauge, cache, cacheMisses, reasoningTerms } = this.#parts;
+    const { history, gauge, cache, reasoningTerms } = this.#parts;
     cache.beginRequest(request.cacheTtlMs);
     reasoningTerms.beginRequest(request.reasoning, request.removesReasoning, history.modelName);
     gauge.beginRequest(request);
     gauge.beginPreflight();
-    cacheMisses.beginPreflight();
     try {
       const result = yield* this.#runSteps(request);
       // After an abort behind the last step nothing is sent: its caller has been told.

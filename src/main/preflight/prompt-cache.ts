@@ -302,11 +302,6 @@ export class CacheMisses {
     this.#former = { ...request, sentTo: modelName, answeredBy: modelName };
   }
 
-  /** Drops the request without a report: from here on a report could belong to the next request. */
-  beginPreflight(): void {
-    this.#unreported = undefined;
-  }
-
   /** Must be called before `SentHistory.endPreflight`, which resets the facts about the previous request. */
   endPreflight(): void {
     const { sent, history, cache } = this.#session;
@@ -325,13 +320,9 @@ export class CacheMisses {
     this.#unreported = { sentTo: history.modelName };
   }
 
-  /** Takes a validated report. Returns the request's cache miss if it should be emitted, else `null`. */
-  report({
-    inputTokens,
-    modelName,
-    cacheReadTokens,
-    cacheMissReason,
-  }: UsageReport): CacheMissedEvent | null {
+  /** Takes a validated report of the request that the gauge remembers. Returns its cache miss if it should be emitted, else `null`. */
+  report(usage: UsageReport): CacheMissedEvent | null {
+    const { inputTokens, modelName, cacheReadTokens, cacheMissReason } = usage;
     if (this.#unreported === undefined) return null;
     const [former, since] = [this.#former, this.#since];
     const sentTo = this.#unreported.sentTo ?? modelName;

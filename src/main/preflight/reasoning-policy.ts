@@ -37,7 +37,7 @@ export interface Place {
 /** Returns the place behind the last thinking block from entry `from` on, or the start of that entry if there is none. */
 export function placeBehindReasoning(history: readonly IContent[], from: number): Place {
   for (let entry = history.length - 1; entry >= from; entry -= 1) {
-    const block = history[entry]?.blocks.findLastIndex(isThinking) ?? -1;
+    const block = history[entry]?.blocks.findLastIndex(({ type }) => type === 'thinking') ?? -1;
     if (block >= 0) return { entry, block: block + 1 };
   }
   return { entry: from, block: 0 };
@@ -122,8 +122,4 @@ export function beginsWithReasoning(blocks: readonly ContentBlock[] = []): boole
       : hasSubstance(block) && !isCompaction(block),
   );
   return first?.type === 'thinking';
-}
-
-function isThinking({ type }: ContentBlock): boolean {
-  return type === 'thinking';
 }

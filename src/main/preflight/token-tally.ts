@@ -4,6 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import type { HistoryService } from '../history-service.js';
 import { cachePrices } from '../models/model-prices.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { TallyMemory } from '../state/session-state.js';
@@ -29,14 +30,13 @@ export interface CachingTerms extends CachePrices {
   readonly above?: (CachePrices & { readonly tokens: number }) | undefined;
 }
 
-/** Returns the terms of a session's present request. */
-export function cachingTerms({
-  cache,
-  gauge,
-}: {
+interface TermsParts {
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
   readonly gauge: Pick<ContextGauge, 'roomTokens'>;
-}): CachingTerms {
+}
+
+/** Returns the terms of a session's present request. */
+export function cachingTerms({ cache, gauge }: TermsParts): CachingTerms {
   const { leastCachedTokens = 0, above } = cache.price ?? {};
   return {
     ...cache.prices,
@@ -49,37 +49,24 @@ export function cachingTerms({
 
 /** Token sums over a session's requests, either as they were sent or as they would have been without edits. */
 export class TokenTally {
-  #sentTokens: number;
-  #readTokens: number;
-  #lastTokens: number;
-  /** The parts of both sums from requests above a step of the model's price. */
-  #aboveSentTokens: number;
-  #aboveReadTokens: number;
+  #sums: Required<TallyMemory>;
 
   constructor([sent, read, last, aboveSent = 0, aboveRead = 0]: TallyMemory = [0, 0, 0]) {
-    this.#sentTokens = sent;
-    this.#readTokens = read;
-    this.#lastTokens = last;
-    this.#aboveSentTokens = aboveSent;
-    this.#aboveReadTokens = aboveRead;
+    this.#sums = [sent, read, last, aboveSent, aboveRead];
   }
 
   get memory(): TallyMemory {
-    const above = [this.#aboveSentTokens, this.#aboveReadTokens] as const;
-    return [this.#sentTokens, this.#readTokens, this.#lastTokens, ...above];
+    return this.#sums;
   }
 
   /** Tokens of the last request. */
   get lastTokens(): number {
-    return this.#lastTokens;
+    return this.#sums[2];
   }
 
   get tokens(): RequestTokens {
-    return {
-      sentTokens: this.#sentTokens,
-      cacheReadTokens: this.#readTokens,
-      cacheWriteTokens: this.#sentTokens - this.#readTokens,
-    };
+    const [sentTokens, cacheReadTokens] = this.#sums;
+    return { sentTokens, cacheReadTokens, cacheWriteTokens: sentTokens - cacheReadTokens };
   }
 
   /**
@@ -94,28 +81,22 @@ export class TokenTally {
     readTokens: number,
     { minCachedTokens = 0, above }: Omit<CachingTerms, keyof CachePrices> = {},
   ): number {
-    const prefix = Math.min(readTokens, this.#lastTokens, tokens);
+    const [sent, formerly, last, aboveSent, aboveRead] = this.#sums;
+    const prefix = Math.min(readTokens, last, tokens);
     const read = isRead && prefix >= minCachedTokens ? prefix : 0;
-    if (tokens > (above?.tokens ?? Infinity)) {
-      this.#aboveSentTokens += tokens;
-      this.#aboveReadTokens += read;
-    }
-    this.#readTokens += read;
-    this.#sentTokens += tokens;
-    this.#lastTokens = tokens;
+    const [more, moreRead] = tokens > (above?.tokens ?? Infinity) ? [tokens, read] : [0, 0];
+    this.#sums = [sent + tokens, formerly + read, tokens, aboveSent + more, aboveRead + moreRead];
     return read;
   }
 
   /** The cost of all requests plus one more that extends the last one: tokens times the given prices per token. */
-  costWith(tokens: number, { minCachedTokens = 0, above, ...prices }: CachingTerms): number {
-    const prefix = Math.min(this.#lastTokens, tokens);
-    const read = prefix >= minCachedTokens ? prefix : 0;
-    const cost = costOf(prices, this.#readTokens + read, this.#sentTokens + tokens);
+  costWith(tokens: number, { minCachedTokens, above, ...prices }: CachingTerms): number {
+    const next = new TokenTally(this.#sums);
+    next.add(tokens, true, Infinity, { minCachedTokens, above });
+    const [sent, read, , aboveSent, aboveRead] = next.#sums;
+    const cost = costOf(prices, read, sent);
     if (above === undefined) return cost;
-    const [nextRead, nextTokens] = tokens > above.tokens ? [read, tokens] : [0, 0];
-    const aboveRead = this.#aboveReadTokens + nextRead;
-    const aboveTokens = this.#aboveSentTokens + nextTokens;
-    return cost + costOf(above, aboveRead, aboveTokens) - costOf(prices, aboveRead, aboveTokens);
+    return cost + costOf(above, aboveRead, aboveSent) - costOf(prices, aboveRead, aboveSent);
   }
 }
 
@@ -154,12 +135,12 @@ interface Mark {
 
 /** Prefix sums of one history's tokens, remembered at intervals. The caller must report rewrites to `keep`. */
 export class PrefixTokens {
-  readonly #countedTokens: CountedTokens;
+  readonly #counts: TokenCounts;
   /** Ascending. */
   readonly #marks: Mark[] = [];
 
-  constructor(countedTokens: CountedTokens) {
-    this.#countedTokens = countedTokens;
+  constructor(counts: TokenCounts) {
+    this.#counts = counts;
   }
 
   /** Forgets the sums over more than the first `entries` entries, because the rest was rewritten. */
@@ -199,25 +180,25 @@ export class PrefixTokens {
     let tokens = 0;
     // By index: the range may be most of the history, and a copy of it would be made in each request.
     for (let at = start; at < end; at += 1)
-      tokens += tokensOf(history[at] as IContent, this.#countedTokens);
+      tokens += tokensOf(history[at] as IContent, this.#counts);
     return tokens;
   }
 }
 
-/** Returns the tokens of an entry, or `undefined` if it is not counted. */
-export type CountedTokens = (entry: IContent) => number | undefined;
+/** Tells the tokens of entries that are counted. */
+export type TokenCounts = Pick<HistoryService, 'countedTokens'>;
 
 /** Cache of estimates: until entries are counted, held edits are weighed in every preflight. */
 const ESTIMATES = new WeakMap<IContent, number>();
 
 /** Tokens of an entry: the count, or an estimate if it is not counted. */
-export function tokensOf(entry: IContent, countedTokens: CountedTokens): number {
-  return countedTokens(entry) ?? estimated(entry);
+export function tokensOf(entry: IContent, counts: TokenCounts): number {
+  return counts.countedTokens(entry) ?? estimated(entry);
 }
 
 /** Tokens of several entries together. */
-export function sumTokens(entries: readonly IContent[], countedTokens: CountedTokens): number {
-  return entries.reduce((tokens, entry) => tokens + tokensOf(entry, countedTokens), 0);
+export function sumTokens(entries: readonly IContent[], counts: TokenCounts): number {
+  return entries.reduce((tokens, entry) => tokens + tokensOf(entry, counts), 0);
 }
 
 function estimated(entry: IContent): number {

@@ -5,6 +5,17 @@ import type { IContent } from '../../shared/content.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 import type { HistoryChange } from '../history-change.js';
 
+/** A list made from a snapshot, ready to become the present history. */
+export interface Rebasing {
+  /** Index of the snapshot's first entry that the list has kept; the snapshot's length if it has kept none. */
+  readonly firstKept: number;
+  /**
+   * Rebases the list onto the history as it is when called: entries that the list kept are replaced by their present versions, or
+   * dropped if removed; entries of its own stay; and entries added since are appended.
+   */
+  readonly rebase: (history: readonly IContent[]) => readonly IContent[];
+}
+
 /** The entries of a snapshot, and what has become of each. */
 export class TrackedHistory {
   readonly #entries: readonly IContent[];
@@ -36,13 +47,6 @@ export class TrackedHistory {
     return this.#firstEdited;
   }
 
-  /** Returns the index of the snapshot's first entry that the list `made` holds; the snapshot's length if it holds none. */
-  firstKept(made: readonly IContent[]): number {
-    const kept = new Set(made);
-    const at = this.#entries.findIndex((entry) => kept.has(entry));
-    return at === -1 ? this.#entries.length : at;
-  }
-
   /** Follows a change of the history. */
   note(change: HistoryChange): void {
     if (change.kind === 'append') return;
@@ -63,20 +67,19 @@ export class TrackedHistory {
   }
 
   /**
-   * Returns a function that rebases a list made from the snapshot onto the history as it is when called: entries that the list
-   * kept are replaced by their present versions, or dropped if removed; entries of its own stay; and entries added since are
-   * appended. The expensive part happens here, not in the returned function.
+   * Returns how to rebase a list made from the snapshot. The expensive part happens here, not in the returned function.
    *
    * @param made a list of new entries and of entries of the snapshot, the latter in order
    */
-  rebasing(made: readonly IContent[]): (history: readonly IContent[]) => readonly IContent[] {
+  rebasing(made: readonly IContent[]): Rebasing {
     /** Indices of each snapshot entry, in descending order: the same object may occur several times. */
     const places = new Map<IContent, number[]>();
     for (let at = this.#entries.length - 1; at >= 0; at -= 1) {
       pushTo(places, this.#entries[at] as IContent, at);
     }
     const sources = made.map((entry) => places.get(entry)?.pop());
-    return (history) => {
+    const firstKept = sources.find((source) => source !== undefined) ?? this.#entries.length;
+    const rebase: Rebasing['rebase'] = (history) => {
       const rebased: IContent[] = [];
       for (const [at, entry] of made.entries()) {
         const source = sources[at];
@@ -88,5 +91,6 @@ export class TrackedHistory {
       }
       return rebased;
     };
+    return { firstKept, rebase };
   }
 }

@@ -1,7 +1,7 @@
 // The configuration of one session, and what is derived from it: the accessors for strategies, the chosen strategy, and the
 // configuration of density passes. Settings may change while the session runs; derived values are cached until they do.
 
-import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../shared/density.js';
 import type { DensityConfig, PassSettings } from '../../shared/density.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
@@ -107,9 +107,7 @@ export class SessionConfig {
   #passesOf(settings: EphemeralSettings, prices: CachePrices): PassConfigs {
     const { densityOptions, runtimeContext } = this;
     const { workingSet: _, shrink: __, ...agent } = densityOptions;
-    const placeholder = placeholderOf({
-      placeholder: runtimeContext.ephemerals.densityPlaceholder?.(),
-    });
+    const placeholder = runtimeContext.ephemerals.densityPlaceholder?.() ?? 'pointer';
     const rules = ruleSettings(settings, densityOptions);
     const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
     const withRules = (workingSet: DensityConfig['workingSet']): DensityConfig =>

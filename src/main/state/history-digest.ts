@@ -161,7 +161,7 @@ export class HistoryDigest {
  * Returns the index of the first differing entry, up to the shorter length; that length if there is none. A differing
  * checkpoint proves that its block of entries differs; within the block, the entry is found by its byte.
  */
-export function firstDifference(a: HistoryDigests, b: HistoryDigests): number {
+export function firstDifferingEntry(a: HistoryDigests, b: HistoryDigests): number {
   const entries = Math.min(a.entries, b.entries);
   if (a.entries === b.entries && areEqual(a.places, b.places, 0, a.places.length)) return entries;
   const wholeBlocks = Math.floor(entries / CHECKPOINT_ENTRIES);

@@ -13,7 +13,7 @@ import { bindsReasoning } from '../models/model-limits.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
 import { inTurns, nextTurn } from '../waiting/event-loop-turn.js';
-import { firstDifference } from './history-digest.js';
+import { firstDifferingEntry } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { Journal } from './journal.js';
 import { FIRST_PASSES, keptMemory } from './kept-memory.js';
@@ -73,7 +73,7 @@ function* replayInSlices(
   });
   yield* journal.digest.settleInSlices();
   const present = journal.digest.digests;
-  const known = firstDifference(digests, present);
+  const known = firstDifferingEntry(digests, present);
   const isShort = taken < digests.entries;
   if (known < taken || isShort) {
     const asSent = yield* continueAsSent(state, given, () => new Journal(keepsAdded, hashes));

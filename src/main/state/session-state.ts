@@ -79,17 +79,12 @@ export interface OpenState extends Pick<SessionState, 'standing' | 'at' | 'memor
 /**
  * Packs a state.
  *
- * @param state `packedTokens` as `PresentEntries` has them
+ * @param open `packedTokens` as `PresentEntries` has them
  */
-export function sealState({
-  digests,
-  journal,
-  packedTokens,
-  standing,
-  at,
-  memory,
-  model,
-}: Omit<OpenState, 'tokens'> & { readonly packedTokens: Uint8Array }): SessionState {
+export function sealState(
+  open: Omit<OpenState, 'tokens'> & { readonly packedTokens: Uint8Array },
+): SessionState {
+  const { digests, journal, packedTokens, standing, at, memory, model } = open;
   const { entries, bytes, places } = digests;
   const state = {
     version: STATE_VERSION,

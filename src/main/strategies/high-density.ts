@@ -2,7 +2,6 @@
 // results by one line each. Deterministic, without a model.
 
 import type { IContent } from '../../shared/content.js';
-import { placeholderOf } from '../../shared/density.js';
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
 import { optimize } from '../../shared/density/plan/optimize.js';
 import { carryOutCompression, findTailStart } from '../../shared/summarize/plan-compression.js';
@@ -39,7 +38,7 @@ export class HighDensityStrategy implements CompressionStrategy {
     const { ephemerals } = runtimeContext;
     const preserveThreshold = ephemerals.preserveThreshold();
     const targetTokens = compressionTarget(ephemerals);
-    const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
+    const placeholder = ephemerals.densityPlaceholder?.() ?? 'pointer';
     const keepsShort = context.keepsShortResults;
     const request = { preserveThreshold, targetTokens, placeholder, keepsShort };
     const planned = await context.planCompression?.(request);

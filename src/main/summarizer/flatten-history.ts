@@ -3,10 +3,10 @@
 
 import { hasSubstance } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
+import { OpenCalls } from '../../shared/density/index/open-calls.js';
 import { surrogateSafe } from '../../shared/shown-text.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { cleanText, disarmJson } from './frame.js';
-import { pushTo } from '../../shared/lists-by-key.js';
 
 /** Longer tool payloads are cut: only their head and tail are shown. */
 const MAX_PAYLOAD_CHARACTERS = 30_000;
@@ -124,18 +124,16 @@ function shortened(text: string, maxCharacters: number): string {
 
 /** Numbers tool calls, so that the model can match results with calls: call ids may be long, or repeat. */
 class ToolUseNumbers {
-  readonly #open = new Map<string, number[]>();
+  readonly #open = new OpenCalls();
   #count = 0;
 
   ofCall(id: string): number {
-    this.#count += 1;
-    pushTo(this.#open, id, this.#count);
+    this.#open.add(id, ++this.#count);
     return this.#count;
   }
 
   /** 0 for a response whose call is not shown. */
   ofResponse({ callId, isComplete }: ToolResponseBlock): number {
-    const open = this.#open.get(callId);
-    return (isComplete === false ? open?.at(-1) : open?.pop()) ?? 0;
+    return Math.max(0, isComplete === false ? this.#open.newest(callId) : this.#open.take(callId));
   }
 }

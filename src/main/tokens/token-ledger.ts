@@ -182,8 +182,8 @@ export class TokenLedger {
   }
 
   /**
-   * Like `countedTokens`, but `undefined` for an entry of which only a part was counted: a mirror must count the whole entry, to
-   * know the tokens of each block.
+   * Like `countedTokens`, but `undefined` for an entry of which only a part was counted: a copy must count the whole entry, to know
+   * the tokens of each block.
    */
   tokensOfWhole(content: IContent): number | undefined {
     return this.#parts.has(content) ? undefined : this.countedTokens(content);

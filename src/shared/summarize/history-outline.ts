@@ -77,17 +77,14 @@ export function outlineHistory(history: readonly IContent[]): OutlinedHistory {
       }
     } else if (content.speaker === 'tool') {
       for (const block of content.blocks) {
-        const call = block.type === 'tool_response' ? open.take(block.callId) : NONE;
         const isPartial = block.type === 'tool_response' && block.isComplete === false;
-        answered.push(isPartial ? NONE : call);
-        if (call === NONE) continue;
-        if (isPartial) {
-          open.add(block.callId, call);
-          partialEntries.push(entry);
-          partialCalls.push(call);
-        } else {
-          responseEntries.set(call, entry);
-        }
+        const call = block.type === 'tool_response' && !isPartial ? open.take(block.callId) : NONE;
+        answered.push(call);
+        if (call !== NONE) responseEntries.set(call, entry);
+        const partOf = isPartial ? open.newest(block.callId) : NONE;
+        if (partOf === NONE) continue;
+        partialEntries.push(entry);
+        partialCalls.push(partOf);
       }
     }
     firstAnswered[entry + 1] = answered.length;

@@ -64,12 +64,8 @@ export class WorkLedger {
   noteDenied(name: string, feedback: string): void {
     this.#replace(name);
     const hasFeedback = feedback !== '';
-    this.#add(
-      name,
-      hasFeedback ? name + FEEDBACK_SEPARATOR + feedback : name,
-      'denied',
-      hasFeedback,
-    );
+    const line = hasFeedback ? name + FEEDBACK_SEPARATOR + feedback : name;
+    this.#add(name, line, 'denied', hasFeedback);
   }
 
   /** Notes a write. A failed one does not undo an earlier successful one. */

@@ -17,7 +17,7 @@ describe('PrefixTokens', () => {
     });
     const property = fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       const weights = new Map<IContent, number>();
-      const prefixes = new PrefixTokens((entry) => weights.get(entry));
+      const prefixes = new PrefixTokens({ countedTokens: (entry) => weights.get(entry) });
       let history: IContent[] = [];
       const sum = (end: number): number =>
         history.slice(0, end).reduce((total, entry) => total + (weights.get(entry) ?? NaN), 0);
@@ -42,7 +42,7 @@ describe('PrefixTokens', () => {
   });
 
   it('copies nothing of a history', () => {
-    const prefixes = new PrefixTokens(() => 1);
+    const prefixes = new PrefixTokens({ countedTokens: () => 1 });
     const slice = (): never => expect.unreachable();
     const history = Object.assign(entries(1_000), { slice });
     expect(prefixes.sum(history, 300, 1_000)).toBe(300);
@@ -51,10 +51,11 @@ describe('PrefixTokens', () => {
 
   it('adds up few entries of a long history', () => {
     let asked = 0;
-    const prefixes = new PrefixTokens(() => {
+    const countedTokens = (): number => {
       asked += 1;
       return 1;
-    });
+    };
+    const prefixes = new PrefixTokens({ countedTokens });
     const history = entries(10_000);
     for (let length = 5; length <= 10_000; length += 5) prefixes.mark(length, length);
     for (const end of [9_990, 7_000, 3_000, 3]) {

@@ -50,7 +50,7 @@ describe('TrackedHistory', () => {
     history.add(humanText('7'));
     await apply(history, [0], [[4, humanText('6b')]]);
     expect(textsOf(history.getRawHistory())).toBe('2 3b 5 6b 7');
-    expect(textsOf(followed.rebasing(made)(history.getRawHistory()))).toBe('S 3b 5 6b 7');
+    expect(textsOf(followed.rebasing(made).rebase(history.getRawHistory()))).toBe('S 3b 5 6b 7');
     expect(followed.isGone).toBe(false);
   });
 
@@ -71,7 +71,7 @@ describe('TrackedHistory', () => {
     });
     await apply(history, [0]);
     expect(
-      textsOf(followed.rebasing([twice, humanText('S'), twice])(history.getRawHistory())),
+      textsOf(followed.rebasing([twice, humanText('S'), twice]).rebase(history.getRawHistory())),
     ).toBe('S x');
   });
 
@@ -135,7 +135,7 @@ describe('TrackedHistory', () => {
           const behind = history
             .getRawHistory()
             .slice(standing.filter((then) => then !== null).length);
-          expect(textsOf(followed.rebasing(made)(history.getRawHistory()))).toBe(
+          expect(textsOf(followed.rebasing(made).rebase(history.getRawHistory()))).toBe(
             [...kept, textsOf(behind)].filter((text) => text !== '').join(' '),
           );
         },

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HistoryService } from '../../../src/main/history-service.js';
-import { firstDifference, HistoryDigest } from '../../../src/main/state/history-digest.js';
+import { firstDifferingEntry, HistoryDigest } from '../../../src/main/state/history-digest.js';
 import type { HistoryDigests } from '../../../src/main/state/history-digest.js';
 import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
@@ -39,7 +39,7 @@ function texts(length: number): IContent[] {
   return Array.from({ length }, (_, at) => humanText(`entry ${at}`));
 }
 
-describe('firstDifference', () => {
+describe('firstDifferingEntry', () => {
   it('never takes a different entry for an equal one, and nearly always finds it', () => {
     let exact = 0;
     let all = 0;
@@ -48,7 +48,7 @@ describe('firstDifference', () => {
         const at = seed % length;
         const edited = texts(length);
         edited[at] = humanText(`another one ${salt}`);
-        const found = firstDifference(digestsOf(texts(length)), digestsOf(edited));
+        const found = firstDifferingEntry(digestsOf(texts(length)), digestsOf(edited));
         // If entries differ without a different byte in their digest, the whole block counts as different.
         expect(found).toBeLessThanOrEqual(at);
         all += 1;
@@ -61,7 +61,7 @@ describe('firstDifference', () => {
 
   it('is the length of the shorter history if that is a prefix of the other', () => {
     for (const length of [0, 1, 63, 64, 65, 128, 200]) {
-      expect(firstDifference(digestsOf(texts(200)), digestsOf(texts(length)))).toBe(length);
+      expect(firstDifferingEntry(digestsOf(texts(200)), digestsOf(texts(length)))).toBe(length);
     }
   });
 
@@ -69,10 +69,10 @@ describe('firstDifference', () => {
     const result = 'x'.repeat(100_000);
     const last = toolContent([toolResponse('c', 'run', `${result}y`)]);
     const other = toolContent([toolResponse('c', 'run', `${result}z`)]);
-    expect(firstDifference(digestsOf([last]), digestsOf([other]))).toBe(0);
+    expect(firstDifferingEntry(digestsOf([last]), digestsOf([other]))).toBe(0);
     const ab: IContent = { speaker: 'human', blocks: [text('ab'), text('c')] };
     const bc: IContent = { speaker: 'human', blocks: [text('a'), text('bc')] };
-    expect(firstDifference(digestsOf([ab]), digestsOf([bc]))).toBe(0);
+    expect(firstDifferingEntry(digestsOf([ab]), digestsOf([bc]))).toBe(0);
   });
 
   it('ignores the order of keys and the metadata of an entry', () => {
@@ -86,7 +86,7 @@ describe('firstDifference', () => {
     } as const;
     const a: IContent[] = [one, { speaker: 'ai', blocks: [call] }];
     const b: IContent[] = [humanText('a'), { speaker: 'ai', blocks: [turned] }];
-    expect(firstDifference(digestsOf(a), digestsOf(b))).toBe(2);
+    expect(firstDifferingEntry(digestsOf(a), digestsOf(b))).toBe(2);
   });
 });
 

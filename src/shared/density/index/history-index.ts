@@ -361,11 +361,9 @@ export class HistoryIndex {
   }
 
   #pushPartial(entry: number, block: number, id: string): void {
-    const call = this.#openCalls.take(id);
-    if (call !== NONE) this.#openCalls.add(id, call);
     this.partials.entry.push(entry);
     this.partials.block.push(block);
-    this.partials.call.push(call);
+    this.partials.call.push(this.#openCalls.newest(id));
     this.partials.id.push(this.#ids.numberOf(id));
   }
 

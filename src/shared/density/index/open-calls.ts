@@ -39,6 +39,13 @@ export class OpenCalls {
     return row;
   }
 
+  /** The row of the newest open call with this id, or `NONE`. */
+  newest(id: string): number {
+    const row = this.take(id);
+    if (row !== NONE) this.add(id, row);
+    return row;
+  }
+
   /** Unlike `splice`, allocates nothing. */
   #closeGap(gap: number): void {
     for (let at = gap + 1; at < this.#ids.length; at += 1) {
