@@ -177,7 +177,6 @@ export class Session extends SafeEmitter<SessionEvents> {
   snapshot(): SessionState {
     const { history, calibration } = this.#parts;
     const { journal, modelName } = history;
-    const learned = calibration.learnedOf(modelName);
     const { packedTokens, key: standing } = presentEntriesOf(history);
     return sealState({
       digests: journal.digest.digests,
@@ -186,7 +185,7 @@ export class Session extends SafeEmitter<SessionEvents> {
       standing,
       at: Date.now(),
       memory: this.#preflight.memory,
-      model: learned === undefined ? null : { name: modelName ?? null, ...learned },
+      model: { name: modelName ?? null, ...calibration.learnedOf(modelName) },
     });
   }
 

@@ -3,7 +3,8 @@
 
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
-import type { DensityBase, DensityResult } from '../../shared/density.js';
+import type { DensityBase, DensityResult, DensityResultMetadata } from '../../shared/density.js';
+import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { EntryChange } from '../history-change.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { Journal } from '../state/journal.js';
@@ -47,16 +48,32 @@ export function latestApplied(
   return earlier?.outcome === 'applied' ? earlier : (later ?? earlier);
 }
 
-/** Merges the events of two edits of one preflight, in the order in which they landed. */
-export function mergedEvents(
-  first: PrunedEvent | null,
-  second: PrunedEvent | null,
-): PrunedEvent | null {
-  if (first === null || second === null) return first ?? second;
-  const changes = [...first.changes, ...second.changes];
-  const { tokensBefore } = first;
-  const { tokensAfter } = second;
-  return { ...(first.edits.length > 0 ? first : second), changes, tokensBefore, tokensAfter };
+/** Merges the events of edits of one preflight, in the order in which they landed. */
+export function mergedEvents(...events: readonly (PrunedEvent | null)[]): PrunedEvent | null {
+  return events.reduce((all, event) => {
+    if (all === null || event === null) return all ?? event;
+    return {
+      metadata: sumOfMetadata(all.metadata, event.metadata),
+      reason: (event.edits.length > 0 ? event : all).reason,
+      edits: [...all.edits, ...event.edits],
+      changes: [...all.changes, ...event.changes],
+      tokensBefore: all.tokensBefore,
+      tokensAfter: event.tokensAfter,
+    };
+  }, null);
+}
+
+/** The counts of two edits together. */
+export function sumOfMetadata(
+  a: DensityResultMetadata,
+  b: DensityResultMetadata,
+): DensityResultMetadata {
+  const sum: { -readonly [Counter in keyof DensityResultMetadata]: number } = { ...a };
+  for (const { counter } of DENSITY_RULES) {
+    const count = b[counter];
+    if (count !== undefined) sum[counter] = (sum[counter] ?? 0) + count;
+  }
+  return sum;
 }
 
 /** An applied edit. Token totals are those of the whole history. */

@@ -1,6 +1,8 @@
 // The first step of a preflight: a density pass if there is new content. Tracks what the last pass has seen, and at which history
 // lengths batches may land. `EditGate` decides what lands.
 
+import type { IContent } from '../../shared/content.js';
+import { shrinkSettingsOf } from '../../shared/density.js';
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
 import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
@@ -17,7 +19,8 @@ import type { DuePass } from './due-passes.js';
 import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission } from './edit-policy.js';
 import { FoundEdit } from './found-edit.js';
-import { replayEdits } from './replay-edits.js';
+import { holdsReasoning, placeBehindReasoning } from './reasoning-policy.js';
+import { replayEdits, shrinkLost } from './replay-edits.js';
 import type { Replay } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
@@ -193,6 +196,36 @@ export class DensityPruner {
     this.#points = points;
     this.#costs.noteReplay(replay.spendable);
     return outcome;
+  }
+
+  /** Whether there are results in no cache that no pass takes for unsent, because answers follow them. */
+  get hasLostResults(): boolean {
+    const { config, history, sent } = this.#parts;
+    if (!this.isDue || this.needsReplay || !sent.isLost) return false;
+    if (shrinkSettingsOf(config.density().shrink) === undefined) return false;
+    const entries = history.getRawHistory();
+    let isAnswered = false;
+    for (let at = entries.length - 1; at >= sent.intactEntries; at -= 1) {
+      const { speaker } = entries[at] as IContent;
+      if (isAnswered && speaker === 'tool') return true;
+      isAnswered ||= speaker === 'ai';
+    }
+    return false;
+  }
+
+  /** Shrinks these results. Reasoning behind them becomes stale, unless that must not be yet. @throws as `run` does. */
+  async shrinkLost(signal: AbortSignal | undefined): Promise<StepOutcome<PrunedEvent | null>> {
+    const { history, sent } = this.#parts;
+    const { intactEntries, staleReasoningFrom } = sent;
+    const isHeld = staleReasoningFrom > intactEntries && this.#gate.isHeldForReasoning;
+    const { entry: from } = isHeld
+      ? placeBehindReasoning(history.getRawHistory(), intactEntries)
+      : { entry: intactEntries };
+    const shrunk = await shrinkLost(this.#parts, from, signal);
+    const { event, failure } = (await land(this.#parts, shrunk, signal)) ?? SKIPPED;
+    const first = event?.changes[0]?.index ?? Infinity;
+    if (holdsReasoning(history.getRawHistory(), first)) sent.noteStaleReasoning(first);
+    return { event, failure };
   }
 
   /** Notes that the history was cleared: nothing that was sent is left. */

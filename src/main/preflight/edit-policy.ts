@@ -148,8 +148,9 @@ export class EditGate {
 
   #withoutBreakingReasoning(found: FoundEdit, isForced: boolean): FoundEdit {
     const { reasoningTerms, history } = this.#parts;
-    const isForbidden =
-      reasoningTerms.policy === 'forbid-edits' || (!isForced && this.#holdsForReasoning);
+    const isForbidden = isForced
+      ? reasoningTerms.policy === 'forbid-edits'
+      : this.isHeldForReasoning;
     const left = isForbidden
       ? found.limitedTo(placeBehindReasoning(history.getRawHistory(), found.firstEntry))
       : found;
@@ -157,11 +158,12 @@ export class EditGate {
   }
 
   /**
-   * Whether edits in front of reasoning are held. The provider would refuse the request or ignore reasoning that the host has not
-   * agreed to lose; under a stripping policy, the open turn would lose its reasoning.
+   * Whether edits in front of reasoning are held, unless they are forced: they are forbidden, the provider would refuse the request or
+   * ignore reasoning that the host has not agreed to lose, or, under a stripping policy, the open turn would lose its reasoning.
    */
-  get #holdsForReasoning(): boolean {
-    const { isStripping, isUnset } = this.#parts.reasoningTerms;
+  get isHeldForReasoning(): boolean {
+    const { policy, isStripping, isUnset } = this.#parts.reasoningTerms;
+    if (policy === 'forbid-edits') return true;
     if (!protectsReasoning(this.#parts)) return false;
     return isStripping ? isTurnOpen(this.#parts) : isUnset;
   }

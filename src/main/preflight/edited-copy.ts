@@ -3,22 +3,23 @@
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { applyDensityResult, firstEditedIndex, NO_EDITS } from '../../shared/density.js';
-import type { DensityResult, DensityResultMetadata } from '../../shared/density.js';
+import type { DensityResult } from '../../shared/density.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
-import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { HistoryService } from '../history-service.js';
 import { Journal } from '../state/journal.js';
+import { sumOfMetadata } from './apply-edit.js';
 import type { Admission } from './edit-policy.js';
 import { stripReasoning } from './reasoning-policy.js';
 import { sumTokens, tokensOf } from './token-tally.js';
 
 /** A list that starts empty, takes over the entries of a history in order, and is edited in between. */
 export class EditedCopy {
-  /** Has the same records of the edits as the former session's journal. */
+  /** Has the same records of the edits as the journal of a session in which each landed by itself. */
   readonly journal: Journal = new Journal();
   readonly #given: readonly IContent[];
   readonly #history: Pick<HistoryService, 'countedTokens' | 'countEach'>;
+  readonly #goneEntries: number;
   readonly #entries: IContent[] = [];
   /** Maps an index in the list to the index in the original. */
   #origins: number[] = [];
@@ -31,13 +32,18 @@ export class EditedCopy {
   /** For replacement entries, the indices that their blocks had in the original entry. */
   readonly #places = new Map<IContent, readonly number[]>();
 
-  /** @param history counts the tokens of replacements */
+  /**
+   * @param history counts the tokens of replacements
+   * @param goneEntries how many more entries were added than are in the original, because of earlier edits
+   */
   constructor(
     given: readonly IContent[],
     history: Pick<HistoryService, 'countedTokens' | 'countEach'>,
+    goneEntries: number,
   ) {
     this.#given = given;
     this.#history = history;
+    this.#goneEntries = goneEntries;
   }
 
   get length(): number {
@@ -86,7 +92,7 @@ export class EditedCopy {
     const result = isStripping ? stripReasoning(admitted, this.#entries) : admitted;
     await this.#history.countEach([...result.replacements.values()]);
     this.#noteRules(result);
-    this.journal.noteEdit(this.#taken, this.#entries, result);
+    this.journal.noteEdit(this.#goneEntries + this.#taken, this.#entries, result);
     const behind = this.#entries.slice(firstEditedIndex(result));
     const behindTokens = sumTokens(behind, this);
     this.#intactTokens = Math.min(this.#intactTokens, this.#tokens - behindTokens);
@@ -99,7 +105,7 @@ export class EditedCopy {
     }
     applyDensityResult(this.#entries, result);
     if (gone.size > 0) this.#origins = this.#origins.filter((_, index) => !gone.has(index));
-    this.#metadata = sumOf(this.#metadata, result.metadata);
+    this.#metadata = sumOfMetadata(this.#metadata, result.metadata);
     return result;
   }
 
@@ -170,13 +176,4 @@ function placesBefore(
 /** What identifies a block across an edit. */
 function identityOf(block: ContentBlock): string {
   return block.type === 'tool_response' ? `response ${block.callId}` : block.type;
-}
-
-function sumOf(a: DensityResultMetadata, b: DensityResultMetadata): DensityResultMetadata {
-  const sum: { -readonly [Counter in keyof DensityResultMetadata]: number } = { ...a };
-  for (const { counter } of DENSITY_RULES) {
-    const count = b[counter];
-    if (count !== undefined) sum[counter] = (sum[counter] ?? 0) + count;
-  }
-  return sum;
 }

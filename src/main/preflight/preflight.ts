@@ -123,7 +123,7 @@ export class Preflight {
     const dropped = yield* this.#dropReplaced(signal);
     // After the drop, because a drop resets `sent`, and these notes with it.
     sent.noteOtherCalls();
-    if (request.removesReasoning === true) sent.noteRefusedReasoning();
+    if (request.removesReasoning === true) sent.noteStaleReasoning(0);
     const before = { isOver: !gauge.fits(), isRewriting: this.#isRewriting };
     const pruned = yield* this.#pruneWhenDirty(request);
     signal?.throwIfAborted();
@@ -188,6 +188,9 @@ export class Preflight {
   async *#pruneWhenDirty(request: RequestOptions): Steps<PrunedEvent | null> {
     const { signal, removesReasoning = false } = request;
     const { sent, reasoningTerms } = this.#parts;
+    const shrunk = this.#pruner.hasLostResults
+      ? yield* this.#prune(() => this.#pruner.shrinkLost(signal), signal)
+      : null;
     const isStale =
       (removesReasoning || reasoningTerms.isStripping) && sent.staleReasoningFrom < Infinity;
     const strip = (): Steps<PrunedEvent | null> =>
@@ -195,9 +198,10 @@ export class Preflight {
     // A replay goes first: the edits that it repeats were made, and recorded, on entries that still had their reasoning.
     const isLast = isStale && this.#pruner.needsReplay;
     const stripped = isStale && !isLast ? yield* strip() : null;
-    if (!this.#pruner.isDue) return isLast ? yield* strip() : stripped;
-    const pruned = yield* this.#prune(() => this.#pruner.run(this.#isRewriting, signal), signal);
-    return isLast ? mergedEvents(pruned, yield* strip()) : mergedEvents(stripped, pruned);
+    const pruned = this.#pruner.isDue
+      ? yield* this.#prune(() => this.#pruner.run(this.#isRewriting, signal), signal)
+      : null;
+    return mergedEvents(shrunk, stripped, pruned, isLast ? yield* strip() : null);
   }
 
   /** Whether this preflight rewrites most of the history anyway: it is over the limit, or is about to be compressed. */
@@ -299,7 +303,8 @@ export class Preflight {
       guard.noteFailure(!gauge.fits());
       yield { step: 'none', compressionFailure };
     }
-    if (!ahead.isWorthwhile() || (!isRewriting && this.#stripsOpenTurn)) return null;
+    const isEarly = !isRewriting && !ahead.keepsReasoning && needsOpenTurn(this.#parts);
+    if (!ahead.isWorthwhile() || isEarly) return null;
     const strategy = this.#parts.config.strategy;
     await ahead.takeOver(strategy, promptId, signal);
     const made = ahead.take(strategy);
@@ -307,11 +312,6 @@ export class Preflight {
     const make = (): Promise<MadeCompression> => Promise.resolve(made);
     const isReached = (): boolean => !ahead.isWorthwhile();
     return yield* this.#survive(this.#land(strategy, make, signal, isReached), signal);
-  }
-
-  /** Whether the finished summary strips the reasoning of the turn in progress. */
-  get #stripsOpenTurn(): boolean {
-    return !this.ahead.keepsReasoning && needsOpenTurn(this.#parts);
   }
 
   /** Applies a compression. @param isReached as in `#compress` */

@@ -35,6 +35,7 @@ export class SentHistory {
   #isCached = true;
   #reclaimedTokens = 0;
   #staleReasoningFrom = Infinity;
+  #lostEntries = 0;
 
   /** @param now a monotonic clock in milliseconds */
   constructor(
@@ -50,6 +51,7 @@ export class SentHistory {
     const { entries, intactEntries, reclaimedTokens, idleMs, staleReasoningFrom, isCached } =
       former.sent;
     this.#isCached = isCached ?? true;
+    this.#lostEntries = former.sent.lostEntries ?? 0;
     this.#sentEntries = entries;
     this.#intactEntries = Math.min(intactEntries, history.length);
     this.#reclaimedTokens = reclaimedTokens;
@@ -67,6 +69,14 @@ export class SentHistory {
   /** Whether any sent entry was edited since. */
   get isRewritten(): boolean {
     return this.intactEntries < this.#sentEntries;
+  }
+
+  /**
+   * Whether entries behind the unchanged prefix are in no cache, though answers may follow them: the host has changed an entry in
+   * front of them, or has brought a history along.
+   */
+  get isLost(): boolean {
+    return this.#lostEntries > this.#intactEntries || this.idleMs === Infinity;
   }
 
   /** Whether the prompt cache of the present model has expired, or nothing was sent to that model yet. */
@@ -100,9 +110,9 @@ export class SentHistory {
     return this.#staleReasoningFrom;
   }
 
-  /** Notes that the provider has refused the reasoning: all of it is stale. */
-  noteRefusedReasoning(): void {
-    this.#staleReasoningFrom = 0;
+  /** Notes that reasoning may be stale from an entry on. */
+  noteStaleReasoning(fromEntry: number): void {
+    this.#staleReasoningFrom = Math.min(this.#staleReasoningFrom, fromEntry);
   }
 
   /** Notes that all stale reasoning is removed. */
@@ -113,6 +123,7 @@ export class SentHistory {
   /** The state for a later session of this history. */
   get memory(): SentMemory {
     const { idleMs, staleReasoningFrom } = this;
+    const lostEntries = this.#lostEntries;
     return {
       entries: this.#sentEntries,
       intactEntries: this.#intactEntries,
@@ -120,6 +131,7 @@ export class SentHistory {
       reclaimedTokens: this.#reclaimedTokens,
       ...(!this.#isCached && { isCached: false }),
       ...(staleReasoningFrom < Infinity && { staleReasoningFrom }),
+      ...(lostEntries > 0 && { lostEntries }),
     };
   }
 
@@ -149,6 +161,7 @@ export class SentHistory {
   /** Notes that the present history is being sent. @param isCached whether the request is long enough to be cached */
   endPreflight(isCached: boolean = true): void {
     this.#isCached = isCached;
+    this.#lostEntries = 0;
     this.#sentEntries = this.#history.length;
     this.#intactEntries = this.#history.length;
     this.#sentAtMs = this.#now();
@@ -166,7 +179,7 @@ export class SentHistory {
     const entries = this.#history.getRawHistory();
     let answer = entries.length - 1;
     while (answer > this.#sentEntries && !beginsAnswer(entries, answer)) answer -= 1;
-    if (this.idleMs === Infinity || this.isRewritten || answer <= this.#sentEntries) return;
+    if (this.isLost || this.isRewritten || answer <= this.#sentEntries) return;
     this.#sentEntries = answer;
     this.#intactEntries = answer;
     const { timestamp = 0 } = entries[answer]?.metadata ?? {};
@@ -180,6 +193,7 @@ export class SentHistory {
   startOver(): void {
     this.#sentEntries = 0;
     this.#intactEntries = 0;
+    this.#lostEntries = 0;
     this.#sentAtMs = -Infinity;
     this.#sentAtMsByModel.clear();
     this.#reclaimedTokens = 0;

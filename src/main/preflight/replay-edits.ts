@@ -53,17 +53,46 @@ const ENTRIES_PER_SHRINKING = 32;
  * @param points a new instance, because it must see every preflight from the start
  * @throws the signal's reason.
  */
-export async function replayEdits(
+export function replayEdits(
   parts: SessionParts,
   points: BatchPoints,
   signal: AbortSignal | undefined,
 ): Promise<Replay> {
+  return playEach(parts, 0, signal, (replay, preflight) =>
+    replay.play(preflight, points.reaches(preflight.at)),
+  );
+}
+
+/**
+ * Shrinks the results from an entry on that are in no cache, though answers follow them, as the preflights before these answers would
+ * have. Everything else is left to the present preflight.
+ *
+ * @throws the signal's reason.
+ */
+export async function shrinkLost(
+  parts: SessionParts,
+  from: number,
+  signal: AbortSignal | undefined,
+): Promise<Replay> {
+  const played = await playEach(parts, from, signal, (replay, { at, isNow }) =>
+    at > from && !isNow ? replay.shrink(at) : 0,
+  );
+  return { ...played, ...(played.reason !== undefined && { reason: 'unsent' }) };
+}
+
+/** @param play plays a preflight; returns how many entries its passes looked at */
+async function playEach(
+  parts: SessionParts,
+  intactEntries: number,
+  signal: AbortSignal | undefined,
+  play: (replay: PreflightReplay, preflight: FormerPreflight) => Promise<number> | number,
+): Promise<Replay> {
   const { base } = parts.history;
   const given = parts.history.getRawHistory().slice(0, base.length);
-  const replay = new PreflightReplay(parts, given);
+  const replay = new PreflightReplay(parts, given, intactEntries);
   let scanned = 0;
   for (const preflight of preflightsOf(given)) {
-    scanned += await replay.play(preflight, points.reaches(preflight.at));
+    scanned += await play(replay, preflight);
     if (scanned > ENTRIES_PER_TURN) {
       scanned = 0;
       await nextTurn(signal);
@@ -79,7 +108,7 @@ class PreflightReplay {
   /** The index of the copy. */
   readonly #index: GrowingIndex;
   readonly #gate: EditGate;
-  readonly #sent = { intactEntries: 0, isCacheCold: false };
+  readonly #sent: { intactEntries: number; isCacheCold: boolean };
   /** Tokens of the requests as they were sent; `#unedited` has them as they would have been without edits. */
   readonly #tally = new TokenTally();
   readonly #unedited = new TokenTally();
@@ -91,9 +120,12 @@ class PreflightReplay {
   #isCompressed = false;
   #admission: Admission | undefined;
 
-  constructor(parts: SessionParts, given: readonly IContent[]) {
+  /** @param intactEntries length of the prefix that a cache holds before the first preflight */
+  constructor(parts: SessionParts, given: readonly IContent[], intactEntries: number) {
+    const { history } = parts;
     this.#parts = parts;
-    this.#copy = new EditedCopy(given, parts.history);
+    this.#sent = { intactEntries, isCacheCold: false };
+    this.#copy = new EditedCopy(given, history, history.journal.length - history.length);
     this.#index = new GrowingIndex(scopeOfSession(parts.config.density()));
     this.#terms = cachingTerms(parts);
     this.#thresholdTokens = parts.gauge.thresholdTokens();
@@ -133,14 +165,24 @@ class PreflightReplay {
     if (isNow || mayLand) {
       await this.#prune(isForced, isBatchPoint);
       scanned = copy.length;
-    } else if (isBatching(edits) && !this.#isCompressed) {
-      await this.#shrink();
-      scanned = ENTRIES_PER_SHRINKING;
-    }
+    } else if (isBatching(edits) && !this.#isCompressed) scanned = await this.shrink(at);
     this.#tally.add(copy.tokens, !isExpired, copy.takeIntactTokens(), this.#terms);
     this.#unedited.add(this.#fullTokens, !isExpired, Infinity, this.#terms);
     sent.intactEntries = copy.length;
     return scanned;
+  }
+
+  /** Plays a preflight in which only results behind the last answer may be shrunk. Returns as `play` does. */
+  async shrink(at: number): Promise<number> {
+    const index = this.#index;
+    this.#copy.extend(at);
+    index.extend(this.#copy.getRawHistory());
+    if (index.hasUnsentResults) {
+      const { workingSet: _, ...config } = this.#parts.config.density();
+      const found = this.#find({ ...config, readWritePruning: false, fileDedupe: false });
+      await this.#land(this.#gate.admit(found, { isForced: false, isBatchPoint: false }));
+    }
+    return ENTRIES_PER_SHRINKING;
   }
 
   async #prune(isForced: boolean, isBatchPoint: boolean): Promise<void> {
@@ -158,16 +200,6 @@ class PreflightReplay {
     const isRoomWanted = admission?.reason === 'threshold';
     this.#isCompressed =
       copy.tokens >= (isRoomWanted ? this.#lowWaterTokens : this.#thresholdTokens);
-  }
-
-  /** Plays a preflight between two batch points, where only results behind the last answer may be shrunk. */
-  async #shrink(): Promise<void> {
-    const index = this.#index;
-    index.extend(this.#copy.getRawHistory());
-    if (!index.hasUnsentResults) return;
-    const { workingSet: _, ...config } = this.#parts.config.density();
-    const found = this.#find({ ...config, readWritePruning: false, fileDedupe: false });
-    await this.#land(this.#gate.admit(found, { isForced: false, isBatchPoint: false }));
   }
 
   /** Returns what a pass finds in the copy as it is now. */

@@ -6,7 +6,7 @@ import type { DensityResult } from '../../shared/density.js';
 import { hashOn, hashSeed } from '../../shared/density/index/hash.js';
 import { describeEdit, rowSettingsOf } from '../../shared/state/describe-edit.js';
 import { describeSplice } from '../../shared/state/describe-splice.js';
-import { JournalWriter } from '../../shared/state/journal-record.js';
+import { JournalWriter, readJournal } from '../../shared/state/journal-record.js';
 import type { JournalRecord, PackedJournal } from '../../shared/state/journal-record.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
@@ -17,7 +17,7 @@ export class Journal {
   readonly digest: HistoryDigest;
   /** The added entries, if they are kept so that another process's state can be adopted; else `undefined`. */
   readonly added: IContent[] | undefined;
-  #writer = new JournalWriter();
+  readonly #writer = new JournalWriter();
   #settings: string | undefined;
   #count = 0;
 
@@ -55,7 +55,7 @@ export class Journal {
    *
    * @param at number of entries that had been added by then
    * @param former the history before the edit
-   * @param replayed the journal of the edits of which this one consists, if these landed before; not to be used afterwards
+   * @param replayed the journal of the edits of which this one consists, made on a copy
    */
   noteEdit(
     at: number,
@@ -67,9 +67,7 @@ export class Journal {
       this.#noteGone(former[index]);
     }
     if (replayed !== undefined) {
-      this.#writer = replayed.#writer;
-      this.#count = replayed.#count;
-      this.#settings = replayed.#settings;
+      for (const record of readJournal(replayed.packed)) this.note(record);
       return;
     }
     const settings = rowSettingsOf(result);

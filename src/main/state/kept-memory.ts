@@ -39,6 +39,7 @@ export function* keptMemory(
       isCached: sent.isCached,
       reclaimedTokens,
       staleReasoningFrom: sent.staleReasoningFrom && Math.min(sent.staleReasoningFrom, entries),
+      lostEntries: fold.entries.length,
     },
     costs: {
       ...costs,

@@ -241,10 +241,8 @@ function adoptMemory(
   { opened: { model, at }, resumed: { memory, isEditedAhead = false } }: ReadState,
   { calibration }: HistoryStartOptions,
 ): SessionMemory {
-  if (model !== null) {
-    if (model.name !== null) history.nameModel(model.name);
-    calibration.takeOver(model.name ?? undefined, model);
-  }
+  if (model.name !== null) history.nameModel(model.name);
+  calibration.takeOver(model.name ?? undefined, model);
   const { sent, refusing = [] } = memory;
   const { modelName } = history;
   const isBound = bindsReasoning(modelName) || refusing.includes(modelName ?? null);

@@ -55,8 +55,8 @@ export interface SessionState {
   /** When it was saved, in milliseconds since the epoch. */
   readonly at: number;
   readonly memory: SessionMemory;
-  /** What was learned about the model. */
-  readonly model: ModelMemory | null;
+  /** The model of the last request, and what was learned about it. */
+  readonly model: ModelMemory;
   /** CRC of everything else. The order of keys does not matter: databases such as PostgreSQL (`jsonb`) change it. */
   readonly checksum: number;
 }
@@ -162,6 +162,7 @@ const STATE = z.object({
       reclaimedTokens: z.number(),
       staleReasoningFrom: z.optional(COUNT),
       isCached: z.optional(z.boolean()),
+      lostEntries: z.optional(COUNT),
     }),
     costs: z.object({
       requests: COUNT,
@@ -199,9 +200,7 @@ const STATE = z.object({
     ),
     refusing: z.optional(z.array(z.nullable(z.string()))),
   }),
-  model: z.nullable(
-    z.object({ name: z.nullable(z.string()), ratio: z.number(), observations: COUNT }),
-  ),
+  model: z.object({ name: z.nullable(z.string()), ratio: z.number(), observations: COUNT }),
 });
 
 function readState(given: unknown): OpenState {
@@ -222,6 +221,8 @@ export interface SentMemory {
   readonly staleReasoningFrom?: number | undefined;
   /** Whether that request was long enough to be cached. @default true */
   readonly isCached?: boolean | undefined;
+  /** If the host has changed an entry since, the number of entries that were there then: those not intact are in no cache. */
+  readonly lostEntries?: number | undefined;
 }
 
 /**

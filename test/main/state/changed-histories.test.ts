@@ -1,0 +1,213 @@
+// Sessions whose host changes what was sent, such as an old result, or brings along a history that was never sent. Behind the change
+// nothing is cached, so results are shrunk there as they were, or would have been, before their first request.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Session } from '../../../src/main/session.js';
+import type { SessionOptions } from '../../../src/main/session-options.js';
+import type { SessionState } from '../../../src/main/state/session-state.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
+import type { IContent, ThinkingBlock } from '../../../src/shared/content.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { arbitrarySendableHistory } from '../../support/arbitrary-sendable-history.js';
+import { arbitraryWorkingHistory } from '../../support/arbitrary-working-history.js';
+import { openCompactor } from '../../support/open-compactor.js';
+import { requestsOf } from '../../support/resumed-session.js';
+import { runs } from '../../support/scale.js';
+
+const STRIP = 'strip-after-first-edit';
+const NOISE = 'the same line of noise, again and again\n'.repeat(60);
+
+function ran(id: string, thought?: string): IContent[] {
+  const call = toolCall(id, 'run_shell_command', { command: `node ${id}.js` });
+  const thinking: ThinkingBlock[] =
+    thought === undefined ? [] : [{ type: 'thinking', thought, signature: thought }];
+  const result = `${id}\n${NOISE}`;
+  return [
+    aiContent([...thinking, call]),
+    toolContent([toolResponse(id, 'run_shell_command', result)]),
+  ];
+}
+
+const TURNS = [[humanText('go')], ran('r1'), ran('r2'), [humanText('on')], ran('r3'), ran('r4')];
+const HISTORY = TURNS.flat();
+
+function open(options: SessionOptions = {}): Promise<Session> {
+  return openCompactor({ workspaceRoot: '/w' }).createSession(options);
+}
+
+/** A session that has sent `HISTORY`, turn by turn. */
+async function sent(options?: SessionOptions): Promise<Session> {
+  const session = await open(options);
+  for (const turn of TURNS) {
+    session.history.addAll(turn);
+    await session.ensureCompressionBeforeSend('p');
+  }
+  return session;
+}
+
+function lengthsIn(session: Session): readonly number[] {
+  return session.history.getAll().map((entry) => JSON.stringify(entry.blocks).length);
+}
+
+describe('a history that the host has changed', () => {
+  it.each(['auto', 'append-only', 'every-turn', 'at-birth'] as const)(
+    'is sent as before behind the change by the policy %s, also by another process',
+    async (edits) => {
+      for (const [at, behind] of [
+        [0, 4],
+        [5, 2],
+      ] as const) {
+        const session = await sent({ edits });
+        const entry = humanText('changed');
+        const before = session.history.getAll().with(at, entry);
+        const changed = HISTORY.with(at, entry);
+        const state = session.snapshot();
+        const other = await open({ edits, history: structuredClone(changed), state });
+        await session.goOnWith(changed);
+        // A process whose state is of another history altogether takes it for one that was sent as it is.
+        for (const one of at === 0 ? [session] : [session, other]) {
+          const { pruned } = await one.ensureCompressionBeforeSend('p');
+          expect(one.history.getAll()).toEqual(before);
+          expect(pruned?.metadata.resultsShrunk).toBe(behind);
+          expect(pruned?.edits).toHaveLength(behind);
+          expect(pruned?.changes).toHaveLength(behind);
+          expect(one.costs().rewrites).toBe(0);
+          const next = { history: changed, state: one.snapshot() };
+          expect((await open({ edits, ...next })).history.getAll()).toEqual(before);
+        }
+      }
+    },
+  );
+
+  it('is shrunk once, at the next request', async () => {
+    const session = await sent();
+    await session.goOnWith(HISTORY.with(5, humanText('changed')));
+    await session.ensureCompressionBeforeSend('p');
+    const before = session.history.getAll();
+    session.history.addAll(ran('r5'));
+    const { pruned } = await session.ensureCompressionBeforeSend('p');
+    expect(pruned?.metadata.resultsShrunk).toBe(1);
+    expect(session.history.getAll().slice(0, -2)).toEqual(before);
+  });
+
+  it('is left as it was given with shrinking off, or if an answer shows that the host sends it so', async () => {
+    const off = await sent({ density: { shrink: 'off' } });
+    await off.goOnWith(HISTORY.with(5, humanText('changed')));
+    expect((await off.ensureCompressionBeforeSend('p')).pruned).toBeNull();
+    const session = await sent();
+    // Without a preflight before the second answer.
+    session.history.addAll([...ran('r5'), ...ran('r6')]);
+    const { pruned } = await session.ensureCompressionBeforeSend('p');
+    expect(pruned?.metadata.resultsShrunk).toBe(1);
+  });
+});
+
+describe('a history that was never sent', () => {
+  it('is shrunk as if it had been sent turn by turn', async () => {
+    const session = await open();
+    session.history.addAll(HISTORY);
+    await session.ensureCompressionBeforeSend('p');
+    expect(session.history.getAll()).toEqual((await sent()).history.getAll());
+  });
+});
+
+describe('reasoning behind results that are shrunk late', () => {
+  const THOUGHTFUL = [
+    humanText('go'),
+    ...['r1', 'r2', 'r3'].flatMap((id) => ran(id, `thought of ${id}`)),
+  ];
+  const done = aiContent([{ type: 'text', text: 'done' }]);
+
+  async function opened(modelName: string, added: readonly IContent[]): Promise<Session> {
+    const session = await open({ reasoning: STRIP });
+    session.history.nameModel(modelName);
+    session.history.addAll(added);
+    await session.ensureCompressionBeforeSend('p');
+    return session;
+  }
+
+  function thoughtsIn(session: Session): number {
+    const blocks = session.history.getAll().flatMap((entry) => entry.blocks);
+    return blocks.filter(({ type }) => type === 'thinking').length;
+  }
+
+  it('leaves with them, once the turn is over', async () => {
+    const session = await opened('claude-opus-5-5', [...THOUGHTFUL, done, humanText('more')]);
+    expect(thoughtsIn(session)).toBe(1);
+    expect(lengthsIn(session).every((length) => length < NOISE.length)).toBe(true);
+  });
+
+  it('stays while a call is open, and so do the results in front of it', async () => {
+    const session = await opened('claude-opus-5-5', THOUGHTFUL);
+    expect(thoughtsIn(session)).toBe(3);
+    expect(lengthsIn(session).filter((length) => length > NOISE.length)).toHaveLength(2);
+  });
+
+  it('stays for a model that does not bind it', async () => {
+    const session = await opened('claude-opus-4-5', THOUGHTFUL);
+    expect(thoughtsIn(session)).toBe(3);
+    expect(lengthsIn(session).every((length) => length < NOISE.length)).toBe(true);
+  });
+});
+
+describe('Session.goOnWith', () => {
+  it('sends what another process would send that goes on from the state, and nothing invalid', async () => {
+    const histories = arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 40 }));
+    const changes = fc.array(fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 40 })), {
+      maxLength: 4,
+    });
+    const policies = fc.record({
+      edits: fc.constantFrom('auto', 'append-only', 'every-turn', 'at-birth'),
+      reasoning: fc.constantFrom('keep', STRIP, 'forbid-edits'),
+    });
+    let shrunk = 0;
+    await fc.assert(
+      fc.asyncProperty(histories, changes, policies, async (history, changesAt, options) => {
+        const session = await open(options);
+        session.history.nameModel('claude-opus-5-5');
+        session.on('pruned', ({ metadata }) => (shrunk += metadata.resultsShrunk ?? 0));
+        let added: readonly IContent[] = [];
+        for (const [at, entries] of requestsOf(history).entries()) {
+          added = [...added, ...entries];
+          const change = changesAt.find(([request]) => request === at)?.[1] ?? Infinity;
+          if (change < added.length - entries.length) {
+            const { speaker, blocks } = added[change] as IContent;
+            const noted = speaker === 'tool' ? blocks.map(clearedResult) : blocks;
+            const text = { type: 'text', text: `note ${at}` } as const;
+            added = added.with(change, {
+              speaker,
+              blocks: speaker === 'tool' ? noted : [...blocks, text],
+            });
+            const state = JSON.parse(JSON.stringify(session.snapshot())) as SessionState;
+            const other = await open({ ...options, history: structuredClone(added), state });
+            await session.goOnWith(added);
+            await other.ensureCompressionBeforeSend('p');
+            await session.ensureCompressionBeforeSend('p');
+            expect(other.history.getAll()).toEqual(session.history.getAll());
+          } else {
+            session.history.addAll(entries);
+            await session.ensureCompressionBeforeSend('p');
+          }
+          const state = session.snapshot();
+          const next = await open({ ...options, history: structuredClone(added), state });
+          expect(next.history.getAll()).toEqual(session.history.getAll());
+          if (findViolations(added).length === 0)
+            expect(findViolations(session.history.getAll())).toEqual([]);
+        }
+      }),
+      { numRuns: runs(300, 12) },
+    );
+    expect(shrunk).toBeGreaterThan(0);
+  });
+});
+
+function clearedResult(block: IContent['blocks'][number]): IContent['blocks'][number] {
+  return block.type === 'tool_response' ? { ...block, result: 'cleared' } : block;
+}
