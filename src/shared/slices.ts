@@ -7,7 +7,8 @@ export function runSlices<Result>(slices: Generator<void, Result, undefined>): R
   }
 }
 
-const SLICE_MS = 1;
+/** Milliseconds between two pauses of long work. */
+export const SLICE_MS = 1;
 
 /** Runs all slices, with a pause whenever a millisecond has passed: most slices only read the clock. Rejects if `pause` does. */
 export async function runSlicesInTurns<Result>(

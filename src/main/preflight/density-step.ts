@@ -201,7 +201,7 @@ export class DensityPruner {
   /** Whether there are results in no cache that no pass takes for unsent, because answers follow them. */
   get hasLostResults(): boolean {
     const { config, history, sent } = this.#parts;
-    if (!this.isDue || this.needsReplay || !sent.isLost) return false;
+    if (!this.isDue || !sent.isLost) return false;
     if (shrinkSettingsOf(config.density().shrink) === undefined) return false;
     const entries = history.getRawHistory();
     let isAnswered = false;

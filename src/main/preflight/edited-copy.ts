@@ -9,8 +9,6 @@ import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { HistoryService } from '../history-service.js';
 import { Journal } from '../state/journal.js';
 import { sumOfMetadata } from './apply-edit.js';
-import type { Admission } from './edit-policy.js';
-import { stripReasoning } from './reasoning-policy.js';
 import { sumTokens, tokensOf } from './token-tally.js';
 
 /** A list that starts empty, takes over the entries of a history in order, and is edited in between. */
@@ -18,7 +16,7 @@ export class EditedCopy {
   /** Has the same records of the edits as the journal of a session in which each landed by itself. */
   readonly journal: Journal = new Journal();
   readonly #given: readonly IContent[];
-  readonly #history: Pick<HistoryService, 'countedTokens' | 'countEach'>;
+  readonly #history: Pick<HistoryService, 'countedTokens'>;
   readonly #goneEntries: number;
   readonly #entries: IContent[] = [];
   /** Maps an index in the list to the index in the original. */
@@ -33,12 +31,12 @@ export class EditedCopy {
   readonly #places = new Map<IContent, readonly number[]>();
 
   /**
-   * @param history counts the tokens of replacements
+   * @param history knows the tokens of entries
    * @param goneEntries how many more entries were added than are in the original, because of earlier edits
    */
   constructor(
     given: readonly IContent[],
-    history: Pick<HistoryService, 'countedTokens' | 'countEach'>,
+    history: Pick<HistoryService, 'countedTokens'>,
     goneEntries: number,
   ) {
     this.#given = given;
@@ -87,10 +85,8 @@ export class EditedCopy {
     }
   }
 
-  /** Applies an edit and its effect on reasoning, and counts replacements. Returns the edit including that effect. */
-  async land({ result: admitted }: Admission, isStripping: boolean): Promise<DensityResult> {
-    const result = isStripping ? stripReasoning(admitted, this.#entries) : admitted;
-    await this.#history.countEach([...result.replacements.values()]);
+  /** Applies an edit. */
+  land(result: DensityResult): void {
     this.#noteRules(result);
     this.journal.noteEdit(this.#goneEntries + this.#taken, this.#entries, result);
     const behind = this.#entries.slice(firstEditedIndex(result));
@@ -106,7 +102,6 @@ export class EditedCopy {
     applyDensityResult(this.#entries, result);
     if (gone.size > 0) this.#origins = this.#origins.filter((_, index) => !gone.has(index));
     this.#metadata = sumOfMetadata(this.#metadata, result.metadata);
-    return result;
   }
 
   /** The edit of the original that gives this list. */

@@ -71,12 +71,9 @@ export class SentHistory {
     return this.intactEntries < this.#sentEntries;
   }
 
-  /**
-   * Whether entries behind the unchanged prefix are in no cache, though answers may follow them: the host has changed an entry in
-   * front of them, or has brought a history along.
-   */
+  /** Whether the host has changed an entry, so that those behind it are in no cache, though answers may follow them. */
   get isLost(): boolean {
-    return this.#lostEntries > this.#intactEntries || this.idleMs === Infinity;
+    return this.#lostEntries > this.#intactEntries;
   }
 
   /** Whether the prompt cache of the present model has expired, or nothing was sent to that model yet. */
@@ -179,7 +176,8 @@ export class SentHistory {
     const entries = this.#history.getRawHistory();
     let answer = entries.length - 1;
     while (answer > this.#sentEntries && !beginsAnswer(entries, answer)) answer -= 1;
-    if (this.isLost || this.isRewritten || answer <= this.#sentEntries) return;
+    if (this.idleMs === Infinity || this.isRewritten || this.isLost) return;
+    if (answer <= this.#sentEntries) return;
     this.#sentEntries = answer;
     this.#intactEntries = answer;
     const { timestamp = 0 } = entries[answer]?.metadata ?? {};

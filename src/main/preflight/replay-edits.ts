@@ -8,6 +8,7 @@ import { scopeOfSession } from '../../shared/density/index/index-scope.js';
 import { EMPTY_PLAN, PlanCursor } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
+import { SLICE_MS } from '../../shared/slices.js';
 import { GrowingIndex } from '../offload/growing-index.js';
 import type { Journal } from '../state/journal.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
@@ -16,6 +17,7 @@ import type { BatchPoints, Admission } from './edit-policy.js';
 import { duePasses } from './due-passes.js';
 import { EditedCopy } from './edited-copy.js';
 import { FoundEdit } from './found-edit.js';
+import { stripReasoning } from './reasoning-policy.js';
 import type { SessionParts } from './session-parts.js';
 import { cachingTerms, spendable, TokenTally } from './token-tally.js';
 import type { CachingTerms } from './token-tally.js';
@@ -41,11 +43,6 @@ interface FormerPreflight {
   readonly idleMs: number;
 }
 
-/** Entries that passes may look at between turns of the event loop. */
-const ENTRIES_PER_TURN = 4_096;
-/** What a pass that looks at new results only counts towards `ENTRIES_PER_TURN`, in entries. */
-const ENTRIES_PER_SHRINKING = 32;
-
 /**
  * Replays the preflights of a history on a copy: one before each answer of the model, and the present one. If an earlier preflight
  * could not get below the threshold, a compression followed whose result is unknown: after that, only the present one may edit.
@@ -53,14 +50,14 @@ const ENTRIES_PER_SHRINKING = 32;
  * @param points a new instance, because it must see every preflight from the start
  * @throws the signal's reason.
  */
-export function replayEdits(
+export async function replayEdits(
   parts: SessionParts,
   points: BatchPoints,
   signal: AbortSignal | undefined,
 ): Promise<Replay> {
-  return playEach(parts, 0, signal, (replay, preflight) =>
-    replay.play(preflight, points.reaches(preflight.at)),
-  );
+  const replay = new PreflightReplay(parts, { intactEntries: 0, countsTokens: true });
+  await replay.each(signal, (preflight) => replay.play(preflight, points.reaches(preflight.at)));
+  return replay.outcome;
 }
 
 /**
@@ -74,36 +71,20 @@ export async function shrinkLost(
   from: number,
   signal: AbortSignal | undefined,
 ): Promise<Replay> {
-  const played = await playEach(parts, from, signal, (replay, { at, isNow }) =>
-    at > from && !isNow ? replay.shrink(at) : 0,
+  const replay = new PreflightReplay(parts, { intactEntries: from, countsTokens: false });
+  await replay.each(signal, ({ at, isNow }) =>
+    at > from && !isNow ? replay.shrink(at) : undefined,
   );
-  return { ...played, ...(played.reason !== undefined && { reason: 'unsent' }) };
-}
-
-/** @param play plays a preflight; returns how many entries its passes looked at */
-async function playEach(
-  parts: SessionParts,
-  intactEntries: number,
-  signal: AbortSignal | undefined,
-  play: (replay: PreflightReplay, preflight: FormerPreflight) => Promise<number> | number,
-): Promise<Replay> {
-  const { base } = parts.history;
-  const given = parts.history.getRawHistory().slice(0, base.length);
-  const replay = new PreflightReplay(parts, given, intactEntries);
-  let scanned = 0;
-  for (const preflight of preflightsOf(given)) {
-    scanned += await play(replay, preflight);
-    if (scanned > ENTRIES_PER_TURN) {
-      scanned = 0;
-      await nextTurn(signal);
-    }
-  }
-  return { ...replay.outcome, base };
+  const { outcome } = replay;
+  return { ...outcome, ...(outcome.reason !== undefined && { reason: 'unsent' }) };
 }
 
 /** The preflights of one history, played in order. */
 class PreflightReplay {
   readonly #parts: SessionParts;
+  readonly #base: DensityBase;
+  readonly #given: readonly IContent[];
+  readonly #countsTokens: boolean;
   readonly #copy: EditedCopy;
   /** The index of the copy. */
   readonly #index: GrowingIndex;
@@ -120,12 +101,24 @@ class PreflightReplay {
   #isCompressed = false;
   #admission: Admission | undefined;
 
-  /** @param intactEntries length of the prefix that a cache holds before the first preflight */
-  constructor(parts: SessionParts, given: readonly IContent[], intactEntries: number) {
+  /**
+   * @param start `intactEntries`: length of the prefix that a cache holds before the first preflight; `countsTokens`: whether edits
+   *   are priced, so that each result has to be counted before the next preflight
+   */
+  constructor(
+    parts: SessionParts,
+    {
+      intactEntries,
+      countsTokens,
+    }: { readonly intactEntries: number; readonly countsTokens: boolean },
+  ) {
     const { history } = parts;
     this.#parts = parts;
+    this.#base = history.base;
+    this.#given = history.getRawHistory().slice(0, this.#base.length);
+    this.#countsTokens = countsTokens;
     this.#sent = { intactEntries, isCacheCold: false };
-    this.#copy = new EditedCopy(given, history, history.journal.length - history.length);
+    this.#copy = new EditedCopy(this.#given, history, history.journal.length - history.length);
     this.#index = new GrowingIndex(scopeOfSession(parts.config.density()));
     this.#terms = cachingTerms(parts);
     this.#thresholdTokens = parts.gauge.thresholdTokens();
@@ -135,18 +128,33 @@ class PreflightReplay {
     );
   }
 
+  /** Plays all preflights in turns of the event loop. @throws the signal's reason. */
+  async each(
+    signal: AbortSignal | undefined,
+    play: (preflight: FormerPreflight) => Promise<void> | undefined,
+  ): Promise<void> {
+    let start = performance.now();
+    for (const preflight of preflightsOf(this.#given)) {
+      await play(preflight);
+      if (performance.now() - start < SLICE_MS) continue;
+      await nextTurn(signal);
+      start = performance.now();
+    }
+  }
+
   /** One edit that combines all that landed; without a reason if none has landed. */
-  get outcome(): Omit<Replay, 'base'> {
+  get outcome(): Replay {
     const { edit: result, ruleEdits, journal: replayed } = this.#copy;
     const isWhole = this.#admission?.isWhole ?? true;
     const left = spendable(this.#tally, 0, this.#unedited, 0, this.#terms);
-    const outcome = { result, ruleEdits, isWhole, replayed, spendable: left };
+    const base = this.#base;
+    const outcome = { result, base, ruleEdits, isWhole, replayed, spendable: left };
     if (isEmptyDensityResult(result)) return outcome;
     return { ...outcome, reason: this.#admission?.reason ?? 'sent-before' };
   }
 
-  /** Plays one preflight. Returns the number of entries that its passes looked at. */
-  async play({ at, isNow, idleMs }: FormerPreflight, isBatchPoint: boolean): Promise<number> {
+  /** Plays one preflight. */
+  async play({ at, isNow, idleMs }: FormerPreflight, isBatchPoint: boolean): Promise<void> {
     const copy = this.#copy;
     const sent = this.#sent;
     const { config, cache } = this.#parts;
@@ -161,28 +169,22 @@ class PreflightReplay {
     const isForced = copy.tokens >= this.#thresholdTokens;
     const ignoresCacheCost = isForced || sent.isCacheCold;
     const mayLand = !isAllSent && !this.#isCompressed && (ignoresCacheCost || isBatchPoint);
-    let scanned = 0;
-    if (isNow || mayLand) {
-      await this.#prune(isForced, isBatchPoint);
-      scanned = copy.length;
-    } else if (isBatching(edits) && !this.#isCompressed) scanned = await this.shrink(at);
+    if (isNow || mayLand) await this.#prune(isForced, isBatchPoint);
+    else if (isBatching(edits) && !this.#isCompressed) await this.shrink(at);
     this.#tally.add(copy.tokens, !isExpired, copy.takeIntactTokens(), this.#terms);
     this.#unedited.add(this.#fullTokens, !isExpired, Infinity, this.#terms);
     sent.intactEntries = copy.length;
-    return scanned;
   }
 
-  /** Plays a preflight in which only results behind the last answer may be shrunk. Returns as `play` does. */
-  async shrink(at: number): Promise<number> {
+  /** Plays a preflight in which only results behind the last answer may be shrunk. */
+  async shrink(at: number): Promise<void> {
     const index = this.#index;
     this.#copy.extend(at);
     index.extend(this.#copy.getRawHistory());
-    if (index.hasUnsentResults) {
-      const { workingSet: _, ...config } = this.#parts.config.density();
-      const found = this.#find({ ...config, readWritePruning: false, fileDedupe: false });
-      await this.#land(this.#gate.admit(found, { isForced: false, isBatchPoint: false }));
-    }
-    return ENTRIES_PER_SHRINKING;
+    if (!index.hasUnsentResults) return;
+    const { workingSet: _, ...config } = this.#parts.config.density();
+    const found = this.#find({ ...config, readWritePruning: false, fileDedupe: false });
+    await this.#land(this.#gate.admit(found, { isForced: false, isBatchPoint: false }));
   }
 
   async #prune(isForced: boolean, isBatchPoint: boolean): Promise<void> {
@@ -209,9 +211,15 @@ class PreflightReplay {
     return new FoundEdit(plan, { history, settings: config, texts });
   }
 
+  /** Applies an edit and its effect on reasoning. */
   async #land(admission: Admission): Promise<void> {
     if (admission.reason === undefined) return;
-    const landed = await this.#copy.land(admission, this.#parts.reasoningTerms.isStripping);
+    const { history, reasoningTerms } = this.#parts;
+    const landed = reasoningTerms.isStripping
+      ? stripReasoning(admission.result, this.#copy.getRawHistory())
+      : admission.result;
+    if (this.#countsTokens) await history.countEach([...landed.replacements.values()]);
+    this.#copy.land(landed);
     // Reasoning that leaves with an edit may take whole entries with it.
     const isWhole = landed.removals.length === 0;
     if (isWhole && onlyShrinks(landed)) this.#index.noteShrinks(landed.replacements);

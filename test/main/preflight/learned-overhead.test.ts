@@ -39,7 +39,7 @@ describe('LearnedOverhead', () => {
     expect(unseen.tokens).toBe(0);
     expect(call(400)).toBe('too-small');
     expect(unseen.tokens).toBe(27_200);
-    expect(calibration.learnedOf(MODEL)).toBeUndefined();
+    expect(calibration.learnedOf(MODEL).observations).toBe(0);
   });
 
   it('distinguishes ratio from overhead by the difference of two requests', () => {

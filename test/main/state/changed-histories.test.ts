@@ -1,5 +1,5 @@
-// Sessions whose host changes what was sent, such as an old result, or brings along a history that was never sent. Behind the change
-// nothing is cached, so results are shrunk there as they were, or would have been, before their first request.
+// Sessions whose host changes what was sent, such as an old result. Behind the change nothing is cached, so results are shrunk there
+// as they were before their first request.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -60,28 +60,21 @@ describe('a history that the host has changed', () => {
   it.each(['auto', 'append-only', 'every-turn', 'at-birth'] as const)(
     'is sent as before behind the change by the policy %s, also by another process',
     async (edits) => {
-      for (const [at, behind] of [
-        [0, 4],
-        [5, 2],
-      ] as const) {
-        const session = await sent({ edits });
-        const entry = humanText('changed');
-        const before = session.history.getAll().with(at, entry);
-        const changed = HISTORY.with(at, entry);
-        const state = session.snapshot();
-        const other = await open({ edits, history: structuredClone(changed), state });
-        await session.goOnWith(changed);
-        // A process whose state is of another history altogether takes it for one that was sent as it is.
-        for (const one of at === 0 ? [session] : [session, other]) {
-          const { pruned } = await one.ensureCompressionBeforeSend('p');
-          expect(one.history.getAll()).toEqual(before);
-          expect(pruned?.metadata.resultsShrunk).toBe(behind);
-          expect(pruned?.edits).toHaveLength(behind);
-          expect(pruned?.changes).toHaveLength(behind);
-          expect(one.costs().rewrites).toBe(0);
-          const next = { history: changed, state: one.snapshot() };
-          expect((await open({ edits, ...next })).history.getAll()).toEqual(before);
-        }
+      const session = await sent({ edits });
+      const entry = humanText('changed');
+      const before = session.history.getAll().with(5, entry);
+      const changed = HISTORY.with(5, entry);
+      const state = session.snapshot();
+      const other = await open({ edits, history: structuredClone(changed), state });
+      await session.goOnWith(changed);
+      for (const one of [session, other]) {
+        const { pruned } = await one.ensureCompressionBeforeSend('p');
+        expect(one.history.getAll()).toEqual(before);
+        expect(pruned?.metadata.resultsShrunk).toBe(2);
+        expect([pruned?.edits.length, pruned?.changes.length]).toEqual([2, 2]);
+        expect(one.costs().rewrites).toBe(0);
+        const next = await open({ edits, history: changed, state: one.snapshot() });
+        expect(next.history.getAll()).toEqual(before);
       }
     },
   );
@@ -109,26 +102,16 @@ describe('a history that the host has changed', () => {
   });
 });
 
-describe('a history that was never sent', () => {
-  it('is shrunk as if it had been sent turn by turn', async () => {
-    const session = await open();
-    session.history.addAll(HISTORY);
-    await session.ensureCompressionBeforeSend('p');
-    expect(session.history.getAll()).toEqual((await sent()).history.getAll());
-  });
-});
-
 describe('reasoning behind results that are shrunk late', () => {
-  const THOUGHTFUL = [
-    humanText('go'),
-    ...['r1', 'r2', 'r3'].flatMap((id) => ran(id, `thought of ${id}`)),
-  ];
+  const ids = ['r5', 'r6', 'r7'];
+  const BRANCH = [...HISTORY.slice(0, 5), ...ids.flatMap((id) => ran(id, `thought of ${id}`))];
   const done = aiContent([{ type: 'text', text: 'done' }]);
 
-  async function opened(modelName: string, added: readonly IContent[]): Promise<Session> {
-    const session = await open({ reasoning: STRIP });
+  /** A session that has sent `HISTORY`, and goes on with another branch, whose reasoning was made from it. */
+  async function branched(modelName: string, branch: readonly IContent[]): Promise<Session> {
+    const session = await sent({ reasoning: STRIP });
     session.history.nameModel(modelName);
-    session.history.addAll(added);
+    await session.goOnWith(branch);
     await session.ensureCompressionBeforeSend('p');
     return session;
   }
@@ -139,19 +122,19 @@ describe('reasoning behind results that are shrunk late', () => {
   }
 
   it('leaves with them, once the turn is over', async () => {
-    const session = await opened('claude-opus-5-5', [...THOUGHTFUL, done, humanText('more')]);
+    const session = await branched('claude-opus-5-5', [...BRANCH, done, humanText('more')]);
     expect(thoughtsIn(session)).toBe(1);
     expect(lengthsIn(session).every((length) => length < NOISE.length)).toBe(true);
   });
 
   it('stays while a call is open, and so do the results in front of it', async () => {
-    const session = await opened('claude-opus-5-5', THOUGHTFUL);
+    const session = await branched('claude-opus-5-5', BRANCH);
     expect(thoughtsIn(session)).toBe(3);
     expect(lengthsIn(session).filter((length) => length > NOISE.length)).toHaveLength(2);
   });
 
   it('stays for a model that does not bind it', async () => {
-    const session = await opened('claude-opus-4-5', THOUGHTFUL);
+    const session = await branched('claude-opus-4-5', BRANCH);
     expect(thoughtsIn(session)).toBe(3);
     expect(lengthsIn(session).every((length) => length < NOISE.length)).toBe(true);
   });
