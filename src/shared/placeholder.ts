@@ -47,7 +47,7 @@ export const EXCERPT = {
 const EXCERPT_LINE =
   /\]\nIt (?:named|failed with|reported|began with|held|ended with|goes on with): /;
 /** The longest excerpt, including the longest placeholder. In UTF-16 units. */
-const MAX_EXCERPT_LENGTH = 2_100;
+const MAX_EXCERPT_LENGTH = 1_500;
 
 /** Whether a text is an excerpt: a placeholder followed by lines that say what the result was about. */
 export function isExcerptText(text: string): boolean {

@@ -113,10 +113,7 @@ function openSession(
     countEntries: countEntries ?? ((contents) => offload.countTokens(contents)),
     keepsAdded: way.store !== undefined,
   });
-  if (offload instanceof ResidentOffload)
-    history.watch((change, state) => {
-      offload.noteChange(change, state);
-    });
+  if (offload instanceof ResidentOffload) history.watch(offload.noteChange);
   if (isWeighed) for (const entry of restored) history.weigh(entry, estimateEntryTokens(entry));
   history.addAll(restored);
   return new Session({

@@ -61,9 +61,7 @@ export function openBench(scheduler: fc.Scheduler, minEntries = 1, countsTokens 
   const history = new HistoryService({
     countEntries: (contents) => offload.countTokens(contents),
   });
-  history.watch((change, state) => {
-    offload.noteChange(change, state);
-  });
+  history.watch(offload.noteChange);
   const bench: Bench = { history, offload, meter, host, pool, settings: SETTINGS };
   return bench;
 }

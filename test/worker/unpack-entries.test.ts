@@ -53,7 +53,7 @@ const block: fc.Arbitrary<ContentBlock> = fc
     fc.record({
       ...{ type: fc.constant('tool_call'), id: text, name: text, parameters: payload },
       ...{ parallelGroup: optional, description: optional },
-      hasFixedParameters: fc.constantFrom(true, undefined),
+      hasFixedParameters: fc.constantFrom(true, false, undefined),
     }),
     fc.record({
       ...{ type: fc.constant('tool_response'), callId: text, toolName: text, result: payload },
@@ -61,7 +61,9 @@ const block: fc.Arbitrary<ContentBlock> = fc
       isComplete: fc.constantFrom(true, false, undefined),
     }),
     fc.record({
-      ...{ type: fc.constant('media'), mimeType: text, data: text, caption: optional },
+      ...{ type: fc.constant('media'), data: text, caption: optional },
+      // Tokens of media depend on their type.
+      mimeType: fc.oneof(fc.constantFrom('image/png', 'application/pdf'), text),
       ...{ encoding: fc.constantFrom('url', 'base64'), filename: optional },
     }),
     fc.record({ type: fc.constant('opaque'), kind: text, tokens: claim, callId: optional }),

@@ -70,12 +70,31 @@ const READS_MANY: readonly FileUse[] = [
 /** For tools that find files by a query and show parts of them. */
 const READS_FOUND: readonly FileUse[] = [{ access: 'read', extent: 'part', has: ['query'] }];
 
-/** For tools that show the text of a symbol. */
-const SHOWS_BODY: FileUse = {
-  access: 'read',
-  extent: 'part',
-  when: { key: 'include_body', values: ['true'] },
-};
+/** For tools that list places in the code, such as those of language servers: the call names the file that it begins at. */
+const LISTS_PLACES: readonly ToolUse[] = searches().map((use) => ({
+  ...use,
+  has: [...PATH_KEYS, 'files', 'uri'],
+}));
+/** The operations of tools that pass on to language servers. Others may change files, such as `rename`. */
+const LISTS_PLACES_IF_TOLD: readonly ToolUse[] = searches().map((use) => ({
+  ...use,
+  when: {
+    key: 'operation',
+    values: [
+      ...['goToDefinition', 'goToImplementation', 'findReferences', 'hover', 'documentSymbol'],
+      ...['workspaceSymbol', 'prepareCallHierarchy', 'incomingCalls', 'outgoingCalls'],
+    ],
+  },
+}));
+const SYMBOL_KEYS = ['name_path', 'name_path_pattern'] as const;
+/** For tools that list symbols, or show the text of one if told so. */
+const LISTS_SYMBOLS: readonly ToolUse[] = [
+  {
+    ...{ access: 'read', extent: 'part', has: SYMBOL_KEYS },
+    when: { key: 'include_body', values: ['true'] },
+  },
+  ...searches().map((use) => ({ ...use, has: SYMBOL_KEYS })),
+];
 
 const WRITES_PART: readonly FileUse[] = [{ access: 'write', extent: 'part', pathKeys: PATH_KEYS }];
 /** For tools that edit or show a file, as a parameter says. */
@@ -175,10 +194,11 @@ const MATCHED_BY_WORDS: readonly ToolUse[] = [
     ['find name', 'search pattern', 'search directory', 'search workspace', 'search project'],
     searches(),
   ),
-  // Language servers answer with places, as a search does, though the call may name the file that it begins at.
-  ...named(['find reference', 'referencing symbol', 'symbol overview', 'list symbol'], searches()),
-  ...named(['document symbol', 'workspace symbol', 'call hierarchy', 'lsp'], searches()),
-  ...named(['diagnostic', 'file problem'], searches()),
+  // With a verb each, because language servers rename symbols and fix problems, too.
+  ...named(['find reference', 'find referencing', 'get symbol overview'], LISTS_PLACES),
+  ...named(['list symbol', 'get document symbol', 'prepare call hierarchy'], LISTS_PLACES),
+  ...named(['get diagnostic', 'get file problem'], LISTS_PLACES),
+  ...named(['find workspace symbol'], searches()),
   ...named(['ask user', 'ask human', 'ask question', 'ask followup'], ASKS),
   ...named(['agent', 'subagent'], REPORTS),
   ...named(['load skill', 'use skill', 'read skill', 'get skill'], INSTRUCTS),
@@ -208,11 +228,13 @@ const OTHERS: ToolCatalog = {
   ...same(['file_editor', 'memory'], EDITOR_TOOL),
   ...same(['text_editor', 'str-replace-editor', 'fs_write'], OTHER_EDITOR),
 
-  // Serena shows where a symbol is, and its text if told so.
-  find_symbol: [
-    { ...SHOWS_BODY, has: ['include_body'] },
-    ...searches().map((use) => ({ ...use, has: ['name_path', 'name_path_pattern'] })),
-  ],
+  find_symbol: LISTS_SYMBOLS,
+  ...same(['lsp', 'LSP'], LISTS_PLACES_IF_TOLD),
+  ...same(['lsp_goto_definition', 'lsp_find_references', 'lsp_references'], LISTS_PLACES),
+  ...same(['lsp_document_symbols', 'lsp_workspace_symbols', 'lsp_symbols'], LISTS_PLACES),
+  ...same(['lsp_hover', 'lsp_diagnostics', 'diagnostics', 'go_diagnostics'], LISTS_PLACES),
+  go_symbol_references: LISTS_PLACES,
+  getDiagnostics: searches(),
 
   monitor: RUNS_IF_TOLD,
   ...same(['find', 'list', 'List'], searches()),

@@ -112,9 +112,22 @@ it.each<[agent: string, tool: string, parameters: object, expected: object]>([
   ['Serena', 'find_referencing_symbols', { relative_path: 'a.ts' }, { kind: search }],
   ['Serena', 'find_symbol', { name_path: 'f', relative_path: 'a.ts' }, { kind: search }],
   ['Serena', 'find_symbol', { name_path: 'f', include_body: true }, { kind: read }],
-  ['a CRM', 'find_symbol', { market: 'x' }, { kind: unknown }],
+  ['Serena', 'rename_symbol', { name_path: 'f', relative_path: 'a.ts' }, { kind: read }],
+  ['cclsp', 'mcp__cclsp__get_diagnostics', { file_path: 'a.ts' }, { kind: search }],
+  ['cclsp', 'mcp__cclsp__find_workspace_symbols', { query: 'f' }, { kind: search }],
+  ['cclsp', 'mcp__cclsp__prepare_call_hierarchy', { file_path: 'a.ts' }, { kind: search }],
+  ['mcp-language-server', 'mcp__ls__diagnostics', { filePath: 'a.ts' }, { kind: search }],
+  ['gopls', 'go_symbol_references', { file: 'a.go', symbol: 'f' }, { kind: search }],
+  ['JetBrains', 'get_file_problems', { filePath: 'a.ts' }, { kind: search }],
+  ['OpenCode', 'lsp_document_symbols', { filePath: 'a.ts' }, { kind: search }],
+  ['OpenCode', 'lsp', { operation: 'findReferences', filePath: 'a.ts' }, { kind: search }],
+  ['OpenCode', 'lsp', { operation: 'rename', filePath: 'a.ts', newName: 'g' }, { kind: read }],
   ['Claude Code', 'mcp__ide__getDiagnostics', { uri: 'file:///a.ts' }, { kind: search }],
   ['Claude Code', 'LSP', { operation: 'hover', filePath: 'a.ts', line: 3 }, { kind: search }],
+  ['a market', 'find_symbol', { market: 'x' }, { kind: unknown }],
+  ['a market', 'list_symbols', { exchange: 'x' }, { kind: unknown }],
+  ['a library', 'find_references', { doi: '10.1' }, { kind: unknown }],
+  ['a clinic', 'get_diagnostic_report', { patient_id: 7 }, { kind: unknown }],
   ['Copilot', 'get_terminal_output', { id: '1' }, { kind: command }],
   ['Crush', 'job_output', { shell_id: '1' }, { kind: command }],
   ['a shop', 'search_orders', { query: 'late' }, { kind: unknown }],
@@ -201,6 +214,17 @@ it.each<[agent: string, tool: string, parameters: object, expected: object]>([
 ])('knows of %s what %s does', (_, tool, parameters, expected) => {
   const uses = (name: string): readonly ToolUse[] => usesOf(KNOWN_TOOL_CATALOG, name);
   expect(callUse(uses, { name: tool, parameters }, true)).toMatchObject(expected);
+});
+
+it.each([
+  ...['lsp_rename', 'lsp_rename_symbol', 'lsp_apply_code_action', 'lsp_code_action_resolve'],
+  ...['lsp_format_document', 'lsp_fix_diagnostics', 'mcp__lsp__rename_workspace_symbol'],
+  ...['fix_diagnostics', 'apply_diagnostic_fix', 'fix_file_problem', 'delete_document_symbol'],
+  ...['run_diagnostics', 'clear_diagnostics', 'create_diagnostic_report', 'order_diagnostic_test'],
+])('takes %s for no search: it acts, and what it has done is to be recorded', (name) => {
+  const uses = (tool: string): readonly ToolUse[] => usesOf(KNOWN_TOOL_CATALOG, tool);
+  for (const parameters of [{ path: 'a.ts' }, { filePath: 'a.ts', newName: 'g' }, { id: 7 }])
+    expect(callUse(uses, { name, parameters }, true).kind).not.toBe(search);
 });
 
 it.each(['constructor', '__proto__', 'mcp__constructor', '_'.repeat(100_000)])(

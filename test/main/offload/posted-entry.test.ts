@@ -52,6 +52,35 @@ describe('postedPart', () => {
     );
   });
 
+  it('keeps every field that tokens or plans depend on, and of others at most that they are there', () => {
+    const blocks: readonly ContentBlock[] = [
+      { type: 'text', text: 'a' },
+      { type: 'code', code: 'a', language: 'ts' },
+      { type: 'thinking', thought: 'a' },
+      {
+        ...{ type: 'tool_call', id: '1', name: 'a', parameters: { a: 1 } },
+        ...{ parallelGroup: 'g', hasFixedParameters: true },
+      },
+      {
+        ...{ type: 'tool_response', callId: '1', toolName: 'a', result: { a: 1 } },
+        ...{ error: 'e', isComplete: false, mediaTokens: 7 },
+      },
+      { type: 'opaque', kind: 'a', tokens: 7, callId: '1' },
+    ];
+    expect(postedPart({ speaker: 'ai', blocks }).blocks).toEqual(blocks);
+    const media = { type: 'media', mimeType: 'a/b', encoding: 'url', caption: 'c' } as const;
+    const sealed = { type: 'thinking', thought: '', encryptedContent: SECRET } as const;
+    expect(
+      postedPart({ speaker: 'ai', blocks: [{ ...media, data: SECRET, filename: 'f' }, sealed] }),
+    ).toEqual({
+      speaker: 'ai',
+      blocks: [
+        { ...media, data: '', filename: 'f' },
+        { ...sealed, encryptedContent: '' },
+      ],
+    });
+  });
+
   it('keeps what marks a summary and what marks a synthetic entry', () => {
     for (const marks of [
       { isSummary: true },

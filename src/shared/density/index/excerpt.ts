@@ -27,9 +27,6 @@ export const PLACEHOLDER_TOKENS = 16;
 /** Length of the names in UTF-16 units: a share of the result, with a maximum. */
 const NAMES_SHARE = 0.1;
 const MAX_NAMES_LENGTH = 400;
-/** The same for the ids of a list's items: an agent that works through the list needs all of them. */
-const IDS_SHARE = 0.2;
-const MAX_IDS_LENGTH = 1_000;
 /** Failure lines that are quoted, and UTF-16 units of each. */
 const MAX_FAILURES = 2;
 const MAX_FAILURE_LENGTH = 120;
@@ -72,17 +69,22 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
 /** The excerpt's lines below the placeholder; empty if the result has nothing worth quoting. */
 function excerptLines(response: ToolResponseBlock, payload: string): string {
   const text = withoutNotes(withMembersInLines(payload));
-  const room = Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length);
-  const ids = itemIdsIn(payload, Math.min(MAX_IDS_LENGTH, IDS_SHARE * payload.length));
-  const links = ids === '' ? linksIn(payload, room / 2) : [ids];
-  const taken = links.join(' ');
-  const left = Math.max(0, room - taken.length);
-  const others = namesIn(text, left).filter((name) => !taken.includes(name));
-  const names = [...links, ...others];
-  const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
+  const names = namedIn(text, payload);
+  const named = names === '' ? '' : EXCERPT.named + names;
   const next = nextPageIn(payload, Math.min(MAX_NEXT_LENGTH, OUTCOME_SHARE * payload.length));
   const goesOn = next === '' ? '' : EXCERPT.goesOn + next;
   return named + outcomeLines(response, text, payload) + goesOn;
+}
+
+/** The ids of a list's items, by which an agent goes on working through it; else links and names. */
+function namedIn(text: string, payload: string): string {
+  const room = Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length);
+  const ids = itemIdsIn(payload, room);
+  if (ids !== '') return ids;
+  const links = linksIn(payload, room / 2);
+  const taken = links.join(' ');
+  const others = namesIn(text, room - taken.length).filter((name) => !taken.includes(name));
+  return [...links, ...others].join(' ');
 }
 
 /** Removes the notes in which shrinking says what it left out: they name other calls, not this result's content. */

@@ -2,7 +2,6 @@
 // page. An excerpt should keep these. Scans where it can, because the text may be cut off or malformed.
 
 import { asArray, asRecord, fieldsOf, tryParseJson } from '../../json.js';
-import type { JsonRecord } from '../../json.js';
 import { MAX_SEEN } from './names-in-text.js';
 
 /** Field names by importance: own id, state, ids and links, numbers and codes. Without an own id, the others usually say too little. */
@@ -44,30 +43,51 @@ const ITEM_NAMES: readonly RegExp[] = [
   /^\w{1,30}(?:_id|Id)$/,
   /^(?:html_?|web_?)?(?:url|link|href)$/i,
 ];
+const MESSAGE_TIME = 'ts';
 /** Fewer items are no list that is worked through. */
 const MIN_ITEMS = 3;
-/** Values of the JSON that are searched for a list, and UTF-16 units of one that is parsed. */
+/** Values of the JSON that are searched for a list, fields of an item that are, and UTF-16 units of JSON that is parsed. */
 const MAX_VALUES = 200;
+const MAX_FIELDS = 50;
 const MAX_PARSED = 2 * MAX_SEEN;
 
+/** A list of items: objects, or rows of a table with these columns. */
+interface ItemList {
+  readonly fields: readonly string[];
+  readonly items: readonly unknown[];
+}
+
 /**
- * Returns what the next calls name the items of a JSON list by, as `id: a b c` in at most `maxLength` UTF-16 units; empty if there
- * is no list, or nothing that tells its items apart.
+ * Returns what the next calls name the items of a JSON list by, as `id: a b c`. Empty if there is no list, if nothing tells its items
+ * apart, or if that takes more than `maxLength` UTF-16 units: an agent that misses one of the ids reads the list again.
  */
 export function itemIdsIn(text: string, maxLength: number): string {
-  const items = text.length > MAX_PARSED ? [] : itemsOf(jsonIn(text));
-  for (const pattern of ITEM_NAMES) {
-    const name = Object.keys(items[0] ?? {}).find((key) => pattern.test(key));
-    if (name === undefined) continue;
-    const ids = new Set(items.map((item) => item[name]).filter(isId));
-    if (ids.size < MIN_ITEMS) continue;
-    const told = [...ids].reduce<string>((all, id) => {
-      const more = `${all} ${id}`;
-      return more.length <= maxLength ? more : all;
-    }, `${name}:`);
-    return told === `${name}:` ? '' : told;
-  }
-  return '';
+  const lists = text.length > MAX_PARSED ? [] : listsIn(jsonIn(text));
+  if (lists.some(({ items }) => items.length > maxLength)) return '';
+  const [name, ...ids] = longest(lists.map(idsOf));
+  const line = name === undefined ? '' : `${name}: ${ids.join(' ')}`;
+  return line.length <= maxLength ? line : '';
+}
+
+function longest<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
+  return lists.reduce((best, list) => (list.length > best.length ? list : best), []);
+}
+
+/** The field that tells most items apart, the likeliest of several, and its values; empty if it does not tell most items apart. */
+function idsOf({ fields, items }: ItemList): readonly string[] {
+  const found = ITEM_NAMES.flatMap((pattern) =>
+    fields.flatMap((field, at) => {
+      if (!pattern.test(field)) return [];
+      const values = items.map((item) =>
+        Array.isArray(item) ? (item as readonly unknown[])[at] : asRecord(item)?.[field],
+      );
+      const ids = values.filter((value) => isId(field, value)).map(String);
+      return [[field, ...new Set(ids)]];
+    }),
+  );
+  const best = longest(found);
+  const ids = best.length - 1;
+  return ids >= MIN_ITEMS && 2 * ids > items.length ? best : [];
 }
 
 /** The JSON that a text consists of, below a line of the host at most. */
@@ -79,34 +99,35 @@ function jsonIn(text: string): unknown {
   );
 }
 
-/** The objects of the outermost list, which shrinking may have made a table with columns and rows. */
-function itemsOf(json: unknown): readonly JsonRecord[] {
+/** The lists of objects that are not inside of other lists. Shrinking may have made one a table with columns and rows. */
+function listsIn(json: unknown): readonly ItemList[] {
+  const lists: ItemList[] = [];
   const pending: unknown[] = [json];
   for (let at = 0; at < pending.length && at < MAX_VALUES; at += 1) {
-    const list = asArray(pending[at]);
-    const items = list.map((item) => asRecord(asRecord(item)?.['node'] ?? item));
-    const found = items.filter((item) => item !== undefined);
-    if (found.length >= MIN_ITEMS) return found;
     const value = asRecord(pending[at]) ?? {};
-    const columns = asArray(value['columns']);
+    const columns = asArray(value['columns']).slice(0, MAX_FIELDS);
     const rows = asArray(value['rows']);
-    if (columns.length > 0 && rows.length >= MIN_ITEMS) {
-      return rows.map((row) => rowOf(columns, row));
-    }
-    pending.push(...Object.values(value).slice(0, MAX_VALUES));
+    const isTable = rows.length > 0 && columns.length > 0 && columns.every(isText);
+    const list = asArray(pending[at]);
+    const objects = list.map((item) => asRecord(asRecord(item)?.['node'] ?? item));
+    const items = objects.filter((item) => item !== undefined);
+    const fields = Object.keys(items[0] ?? {}).slice(0, MAX_FIELDS);
+    if (isTable) lists.push({ fields: columns, items: rows });
+    else if (items.length > 0) lists.push({ fields, items });
+    else pending.push(...Object.values(value).slice(0, MAX_VALUES));
   }
-  return [];
+  return lists;
 }
 
-function rowOf(columns: readonly unknown[], row: unknown): JsonRecord {
-  const cells = asArray(row);
-  return asRecord(row) ?? Object.fromEntries(columns.map((name, at) => [String(name), cells[at]]));
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
-function isId(value: unknown): value is string | number {
-  return typeof value === 'string'
-    ? /^[^\s\p{C}]{1,120}$/u.test(value)
-    : Number.isSafeInteger(value);
+/** Slack names messages by times such as `1700000000.000100`. The times of log lines name nothing. */
+function isId(field: string, value: unknown): boolean {
+  const isTime = field === MESSAGE_TIME;
+  if (typeof value === 'number') return !isTime && Number.isSafeInteger(value);
+  return isText(value) && (isTime ? /^\d+\.\d+$/ : /^[^\s\p{C}]{1,120}$/u).test(value);
 }
 
 /** Names that APIs give to the next page of a list. `NEXT` finds them as fields of JSON, escaped JSON or YAML, and as header links. */

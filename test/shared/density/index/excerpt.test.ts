@@ -255,14 +255,12 @@ describe('excerptOf', () => {
     }
   });
 
-  it('names the ids of a list of items, all of them if they fit', () => {
-    const mails = Array.from({ length: 20 }, (_, at) => ({
-      id: `19c3468${at}f3f2afc`,
-      subject: `Invoice_${at % 3} is_wrong`,
-      link: `https://mail.example.com/p/${at}`,
-    }));
-    const ids = mails.map(({ id }) => id).join(' ');
-    expect(excerptOf(JSON.stringify({ mails }), '[x]')).toContain(`\nIt named: id: ${ids}\n`);
+  it('names the ids of a list of items if all of them fit, and then nothing else', () => {
+    const ids = Array.from({ length: 50 }, (_, at) => `19c3468${at}f3f2afc`);
+    const items = ids.map((id) => ({ id, text: 'A mail with an_invoice, see x.com. '.repeat(6) }));
+    const few = excerptOf(JSON.stringify(items.slice(0, 20)), '[x]');
+    expect(few).toBe(`[x]\nIt named: id: ${ids.slice(0, 20).join(' ')}`);
+    expect(excerptOf(JSON.stringify(items), '[x]')).not.toContain('It named: id:');
   });
 
   it('names the links of a list of links, in full', () => {
@@ -592,7 +590,7 @@ describe('endingOf', () => {
 describe('isExcerpt', () => {
   it.each([
     ['', null, 5, {}, REMOVED_POINTER, 'It named: a', '\nIt named: a', 'x]\nIt named: a'],
-    [`[${'x'.repeat(2_100)}]\nIt named: a`, '[x]\n\nIt named: a', ['[x]\nIt named: a']],
+    [`[${'x'.repeat(1_500)}]\nIt named: a`, '[x]\n\nIt named: a', ['[x]\nIt named: a']],
   ])('is false for %j and the like', (...others) => {
     for (const other of others) expect(isExcerpt(other)).toBe(false);
   });

@@ -76,19 +76,52 @@ describe('itemIdsIn', () => {
       'id: a1 a2 a3',
     ],
     ['ids that tell items apart', three((at) => ({ key: 'same', id: `a${at}` })), 'id: a1 a2 a3'],
+    [
+      'the id that tells most items apart',
+      [1, 2, 3, 1].map((user_id, at) => ({ user_id, orderId: at })),
+      'orderId: 0 1 2 3',
+    ],
+    [
+      'the longest list',
+      { facets: three((at) => ({ key: `f${at}` })), items: [1, 2, 3, 4].map((id) => ({ id })) },
+      'id: 1 2 3 4',
+    ],
+    [
+      'the list beside columns of another kind',
+      { columns: [{ name: 'n' }], rows: three((at) => ({ id: `a${at}` })) },
+      'id: a1 a2 a3',
+    ],
+    [
+      'the times of messages',
+      three((at) => ({ ts: `170${at}.0001` })),
+      'ts: 1701.0001 1702.0001 1703.0001',
+    ],
+    ['an item without id among others', [...three((id) => ({ id })), { error: 'x' }], 'id: 1 2 3'],
   ])('finds %s', (_, json, ids) => {
     expect(itemIdsIn(JSON.stringify(json), 1_000)).toBe(ids);
     expect(itemIdsIn(`Found 3:\n${JSON.stringify(json, null, 2)}\n`, 1_000)).toBe(ids);
   });
 
-  it('leaves out the ids that do not fit', () => {
+  it('names all ids or none', () => {
     const json = JSON.stringify(three((at) => ({ id: 'a'.repeat(at * 4) })));
-    expect(itemIdsIn(json, 18)).toBe('id: aaaa aaaaaaaa');
-    expect(itemIdsIn(json, 5)).toBe('');
+    expect(itemIdsIn(json, 30)).toBe('id: aaaa aaaaaaaa aaaaaaaaaaaa');
+    expect(itemIdsIn(json, 29)).toBe('');
+  });
+
+  it('takes no longer for a table that is both wide and long', { timeout: 3_000 }, () => {
+    const columns = Array.from({ length: 15_000 }, () => 'a');
+    const rows = Array.from({ length: 20_000 }, () => []);
+    expect(itemIdsIn(JSON.stringify({ columns: [...columns, 'id'], rows }), 1_000)).toBe('');
+    const few = rows.slice(0, 400);
+    const fields = Object.fromEntries(columns.slice(0, 9_000).map((_, at) => [`${at}_id`, 0]));
+    expect(itemIdsIn(JSON.stringify([fields, ...few.map(() => ({}))]), 1_000)).toBe('');
   });
 
   it.each<[what: string, text: string]>([
     ['few items', '[{"id":"a"},{"id":"b"}]'],
+    ['items that share their ids', JSON.stringify(three((at) => [{ id: 1 }, { id: at }]).flat())],
+    ['the times of log lines', JSON.stringify(three((ts) => ({ ts, level: 'info' })))],
+    ['the dates of log lines', JSON.stringify(three((at) => ({ ts: `2026-08-0${at}T00:00Z` })))],
     ['items without ids', '[{"a":1},{"a":2},{"a":3}]'],
     ['sentences', '[{"id":"a b"},{"id":"c d"},{"id":"e f"}]'],
     ['texts', '["a1","a2","a3"]'],
