@@ -264,9 +264,11 @@ describe('a gateway', () => {
       expect.stringMatching(/^The removal log .+ could not be written \(ENOTDIR\)\. /),
     ]);
     expect((await world.send('/v1/messages')).status).toBe(200);
+    await start({ removalLogDirectory: file, logger });
+    expect(warn.mock.lastCall?.[0]).toMatch(/^The removal log .+ could not be written \(EEXIST\)\. /);
     const [store, removalLogDirectory] = [temporaryFolder(), temporaryFolder()];
     await start({ store, removalLogDirectory, logger });
-    expect(warn).toHaveBeenCalledTimes(2);
+    expect(warn).toHaveBeenCalledTimes(3);
     expect(await readdir(store)).toEqual([]);
   });
 
