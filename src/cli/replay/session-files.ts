@@ -142,7 +142,10 @@ function formatOf(
   );
 }
 
-/** @throws UsageError if an output file is the recorded session itself, even under another name such as a link, or another recorded session. */
+/**
+ * @throws UsageError if an output file is the recorded session itself, even under another name such as a link, or another recorded
+ *   session.
+ */
 export async function assertNotRecordedSession(
   file: string,
   kept: string | undefined,

@@ -156,6 +156,9 @@ describe('contentFormat', () => {
     expect(contentFormat.rewrite(shown, new Map([[3, null]])).parts).toEqual([x, image, image]);
     const asked = user(x!, image, { text: 'And this?' });
     expect(contentFormat.rewrite(asked, new Map([[0, null]])).parts).toHaveLength(2);
+    // Of a content of the model, each part is a block of its own.
+    const made = model(x!, image);
+    expect(contentFormat.rewrite(made, new Map([[0, null]])).parts).toEqual([image]);
   });
 
   it.each<[string, Part, object]>([
