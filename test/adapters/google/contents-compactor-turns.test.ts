@@ -45,6 +45,11 @@ describe('JoinedTurns', () => {
     const join = (...contents: Content[]): string => tell(new JoinedTurns().join(contents, given));
     expect(join(given[0]!, edited[1]!)).toBe('u1 u2');
     expect(join(edited[0]!, given[1]!)).toBe('u1 u2');
+    expect(join(...edited)).toBe('u1 u2');
+    const others = contentsOf('u1 m0 u2').map((each) => madeFrom({ ...each }, each));
+    expect(tell(new JoinedTurns().join([others[0]!, others[2]!], contentsOf('u1 m0 u2')))).toBe(
+      'u1+u2',
+    );
   });
 
   it('leaves a content apart that was passed twice', () => {
