@@ -56,7 +56,9 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
     }
   }
   const known = new Map<string, string>();
-  const note = (id: string, place: string): void => void (known.has(id) || known.set(id, place));
+  const note = (id: string, place: string): void => {
+    if (!known.has(id)) known.set(id, place);
+  };
   for (const file of files.sort()) note((await idOf(file)) ?? file, file);
   for (const link of links.sort()) {
     // Links to folders are not followed: they may form a cycle.

@@ -392,7 +392,7 @@ it('does not restore a moved mark when a caller continues from the returned mess
     ...given.slice(0, 2),
     { role: 'user', content: [result('short')] },
   ];
-  view.adopt(view.knownLists[1]!, moved, [2]);
+  view.adopt(view.knownLists[1], moved, [2]);
   view.followCacheMarks();
   view.applyChanges([{ index: 2, before: short, after: before! }]);
   expect(view.current).toEqual([...given.slice(0, 2), { role: 'user', content: [result('long')] }]);
