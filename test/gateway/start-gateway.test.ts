@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { createConnection } from 'node:net';
+import { createConnection, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway/server/options.js';
 import { startGateway } from '../../src/gateway/start-gateway.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
@@ -264,10 +264,32 @@ describe('a gateway', () => {
       expect.stringMatching(/^The removal log .+ could not be written \(ENOTDIR\)\. /),
     ]);
     expect((await world.send('/v1/messages')).status).toBe(200);
+    await start({ removalLogDirectory: file, logger });
+    expect(warn.mock.lastCall?.[0]).toMatch(
+      /^The removal log .+ could not be written \(EEXIST\)\. /,
+    );
     const [store, removalLogDirectory] = [temporaryFolder(), temporaryFolder()];
     await start({ store, removalLogDirectory, logger });
-    expect(warn).toHaveBeenCalledTimes(2);
+    expect(warn).toHaveBeenCalledTimes(3);
     expect(await readdir(store)).toEqual([]);
+  });
+
+  it.runIf(process.platform === 'linux')('tries whether its store can be written', async () => {
+    const warn = vi.fn<(message: string) => void>();
+    const logger = { debug: () => undefined, warn, error: () => undefined };
+    // Nothing is there, which can be read and deleted, and it cannot be created.
+    await start({ store: '/proc/none', logger });
+    expect(warn.mock.lastCall?.[0]).toMatch(/^The store failed \(ENOENT/);
+  });
+
+  it('starts without its store if that does not answer', async () => {
+    const silent = createTcpServer((socket) => socket.resume().on('error', () => undefined));
+    const url = await listening(silent);
+    onTestFinished(() => void silent.close());
+    const warn = vi.fn<(message: string) => void>();
+    const logger = { debug: () => undefined, warn, error: () => undefined };
+    await start({ store: url.replace('http', 'redis'), logger });
+    expect(warn.mock.lastCall?.[0]).toMatch(/^The store failed \(no answer within 3 s\)\. /);
   });
 
   it('shares conversations with other gateways through a store, and sends what a single gateway would', async () => {

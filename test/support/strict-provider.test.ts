@@ -413,6 +413,11 @@ describe('startStrictProvider for Gemini', () => {
       'contents.parts must not be empty',
     ],
     [
+      'an empty content beside another one of the model',
+      [hi, { role: 'model', parts: [] }, { role: 'model', parts: [{ text: 'Hi.' }] }, hi],
+      'contents.parts must not be empty',
+    ],
+    [
       'a content of the model first',
       [unsigned, answered],
       "First content should be with role 'user'",

@@ -14,9 +14,12 @@ import type { SdkMessage, SdkPart } from './sdk-message.js';
 const DENIED = 'Tool call execution denied.';
 
 type PartFields = SdkPart & JsonRecord;
+type WithOptions = SdkMessage & { readonly providerOptions?: unknown };
 
 /** Settled message → the given one, if only approvals have moved or empty texts have gone. */
 const GIVEN = new WeakMap<SdkMessage, SdkMessage>();
+/** Given message → its settled one of the last call: the same object is known, and another one would be compared by its content. */
+const SETTLED = new WeakMap<SdkMessage, WithOptions>();
 
 /**
  * Returns messages, or the prompt of a model, with the results of each step as the next request has them. A prompt does not tell which
@@ -56,8 +59,17 @@ function withoutEmptyTexts(message: SdkMessage): SdkMessage {
   const parts = partsIn(message);
   const kept = parts.filter((part) => !isEmptyText(part));
   if (kept.length === 0 || kept.length === parts.length) return message;
-  const copy: SdkMessage = { ...message, content: kept };
+  const copy = withContent(message, kept);
   GIVEN.set(copy, message);
+  return copy;
+}
+
+function withContent(message: WithOptions, content: readonly PartFields[]): SdkMessage {
+  const former = SETTLED.get(message);
+  const hasSameOptions = former?.providerOptions === message.providerOptions;
+  if (former !== undefined && hasSameOptions && isSameList(partsIn(former), content)) return former;
+  const copy: WithOptions = { ...message, content };
+  SETTLED.set(message, copy);
   return copy;
 }
 
@@ -71,7 +83,7 @@ function settle(message: SdkMessage, calling: SdkMessage | undefined): SdkMessag
   const parts = partsIn(message);
   const settled = inCallOrder(parts.map(asError), calling === undefined ? [] : partsIn(calling));
   if (isSameList(settled, parts)) return message;
-  const copy: SdkMessage = { ...message, content: settled };
+  const copy = withContent(message, settled);
   if (isSameList(settled.filter(isResult), parts.filter(isResult))) GIVEN.set(copy, message);
   return copy;
 }

@@ -68,12 +68,20 @@ export class JoinedTurns {
         (this.#joined.get(content) ?? [content]).map((each) => [each, at] as const),
       ),
     );
+    // Contents keep their order, so each search goes on where the last one has found something.
+    let searched = 0;
     // An edited content may have been made from an earlier copy of the caller's, and a caller may pass one object twice.
     const wereNeighbours = (last: Content, content: Content): boolean => {
       const [a, b] = [originalOf(last), originalOf(content)];
       const [at, next] = [places.get(a), places.get(b)];
-      if (next === undefined) return at !== undefined && isSameValue(given[at + 1], b);
-      return at === next - 1 || isSameValue(given[next - 1], a);
+      if (next !== undefined) return at === next - 1 || isSameValue(given[next - 1], a);
+      if (at !== undefined) return isSameValue(given[at + 1], b);
+      const found = given.findIndex(
+        (each, place) =>
+          place >= searched && isSameValue(each, a) && isSameValue(given[place + 1], b),
+      );
+      if (found !== -1) searched = found;
+      return found !== -1;
     };
     const turns: Content[][] = [];
     for (const content of contents) {

@@ -31,8 +31,8 @@ export interface UnreadFile {
 const SKIPPED_FOLDER = /^(?:\.git|node_modules)$/;
 
 /**
- * Lists the file at a path, or all files in the folder and its subfolders, each once even if links, also hard ones, lead to it. A missing path and a
- * folder that cannot be listed count as files, so that reading them reports the error.
+ * Lists the file at a path, or all files in the folder and its subfolders, each once even if links, also hard ones, lead to it. A
+ * missing path and a folder that cannot be listed count as files, so that reading them reports the error.
  *
  * @throws the signal's reason.
  */
@@ -55,21 +55,17 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
       else if (found.isFile()) files.push(place);
     }
   }
-  const known = new Set<string>();
-  const listed: string[] = [];
-  for (const file of files.sort()) {
-    const id = await idOf(file);
-    if (id === undefined || !known.has(id)) listed.push(file);
-    if (id !== undefined) known.add(id);
-  }
+  const known = new Map<string, string>();
+  const note = (id: string, place: string): void => {
+    if (!known.has(id)) known.set(id, place);
+  };
+  for (const file of files.sort()) note((await idOf(file)) ?? file, file);
   for (const link of links.sort()) {
     // Links to folders are not followed: they may form a cycle.
     const id = await idOf(link);
-    if (id === undefined || known.has(id)) continue;
-    listed.push(link);
-    known.add(id);
+    if (id !== undefined) note(id, link);
   }
-  return { isFolder, files: listed.sort() };
+  return { isFolder, files: [...known.values()].sort() };
 }
 
 /** Returns what is the same for all links to a file; `undefined` for anything but a file. */
@@ -148,7 +144,10 @@ function formatOf(
   );
 }
 
-/** @throws UsageError if an output file is the recorded session itself, even under another name such as a link, or another recorded session. */
+/**
+ * @throws UsageError if an output file is the recorded session itself, even under another name such as a link, or another recorded
+ *   session.
+ */
 export async function assertNotRecordedSession(
   file: string,
   kept: string | undefined,

@@ -64,7 +64,10 @@ export async function runReport(path: string, given: ReportArguments): Promise<n
   });
 }
 
-/** @throws UsageError if the default output file exists and is not a page of this command. A file named with `--output` may be overwritten. */
+/**
+ * @throws UsageError if the default output file exists and is not a page of this command. A file named with `--output` may be
+ *   overwritten.
+ */
 export async function assertOverwritable(output: string): Promise<void> {
   const text = await readFile(output, 'utf8').catch(() => undefined);
   if (text?.includes(TITLE) === false)

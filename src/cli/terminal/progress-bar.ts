@@ -15,7 +15,10 @@ const MAX_BAR = 30;
 /** Columns for the text beside the bar. */
 const TEXT_WIDTH = 34;
 
-/** Opens the display. Without a terminal that has some width and can move its cursor, or when quiet, it is a no-op and the library is not loaded. */
+/**
+ * Opens the display. Without a terminal that has some width and can move its cursor, or when quiet, it is a no-op and the library is
+ * not loaded.
+ */
 export async function openProgress(isQuiet: boolean): Promise<Progress> {
   const room = (widthOf(process.stderr) ?? 0) - TEXT_WIDTH;
   const isDumb = process.env['TERM'] === 'dumb';

@@ -1,6 +1,6 @@
 // Creates folders, and makes changes in them durable across a power failure.
 
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Error codes of systems that cannot sync folders at all, or cannot sync this folder. */
@@ -18,7 +18,8 @@ export async function makeFolder(folder: string): Promise<void> {
       await make();
     });
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return;
+    // Not judged by EEXIST: that is also the answer where there is a file, and Windows refuses the root of a drive with EPERM.
+    if ((await stat(folder).catch(() => undefined))?.isDirectory() === true) return;
     throw error;
   }
   await syncFolder(parent);

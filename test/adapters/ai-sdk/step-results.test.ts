@@ -1,6 +1,6 @@
 // A chat whose server rebuilds the messages of each request from UI messages. Users approve or deny some calls of a step.
 
-import type { UIMessage } from 'ai';
+import type { AssistantModelMessage, UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { withSettledResults } from '../../../src/adapters/ai-sdk/step-results.js';
 import { MODEL_MESSAGE_FORMAT } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
@@ -208,6 +208,22 @@ describe.each(SDK_VERSIONS)('an empty text with which an answer began in %s', (_
     ];
     expect(withSettledResults(messages)).toBe(messages);
     expect(await compact(messages)).toEqual(messages);
+  });
+});
+
+describe('withSettledResults', () => {
+  it('makes the same object of a message again, until its parts or options change', () => {
+    const call = { type: 'tool-call' as const, toolCallId: 'c1', toolName: 'read', input: {} };
+    const content = [{ type: 'text' as const, text: '' }, call];
+    const answer: AssistantModelMessage = { role: 'assistant', content };
+    const settled = (): unknown => withSettledResults([answer])[0];
+    const first = settled();
+    expect(first).toEqual({ role: 'assistant', content: [call] });
+    expect(settled()).toBe(first);
+    content.push({ ...call, toolCallId: 'c2' });
+    expect(settled()).toEqual({ role: 'assistant', content: content.slice(1) });
+    answer.providerOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+    expect(settled()).toMatchObject({ providerOptions: answer.providerOptions });
   });
 });
 

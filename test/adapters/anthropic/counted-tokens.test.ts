@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { expect, it } from 'vitest';
 import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
-import { staleRead } from './conversations.js';
+import { ask, exchange, staleRead } from './conversations.js';
 import { openCompactor } from '../../support/open-compactor.js';
 
 /** Has messages counted by an endpoint that first refuses some requests; returns the bodies that it receives. */
@@ -51,4 +51,29 @@ it('repeats it once without the reasoning that the endpoint refuses, which may b
       bare,
     ]);
   expect(JSON.stringify(messages)).toContain('I look.');
+});
+
+it('counts a turn as it is sent, with the call put back that began it', async () => {
+  const bodies: { messages: MessageParam[] }[] = [];
+  const client = new Anthropic({
+    apiKey: 'none',
+    middleware: [compactionMiddleware(openCompactor(), { edits: 'every-turn' })],
+    fetch: (_, init) => {
+      bodies.push(JSON.parse(init?.body as string) as (typeof bodies)[number]);
+      return Promise.resolve(Response.json({ content: [], input_tokens: 1 }));
+    },
+  });
+  const messages = [
+    ask('Fix a.ts.'),
+    ...exchange('toolu_1', 'read_file', 'a.ts', { thinking: 'I look.' }),
+    ...exchange('toolu_2', 'write_file', 'a.ts'),
+    ...exchange('toolu_3', 'search', 'b.ts'),
+  ];
+  for (const model of ['claude-opus-5-5', 'claude-sonnet-4-5'])
+    await client.messages.create({ model, max_tokens: 9, messages });
+  await client.messages.countTokens({ model: 'claude-sonnet-4-5', messages });
+  const [removed, sent, counted] = bodies.map((body) => body.messages);
+  expect(removed).toHaveLength(messages.length - 2);
+  expect(sent).toEqual(messages);
+  expect(counted).toEqual(sent);
 });

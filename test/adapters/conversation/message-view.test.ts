@@ -78,6 +78,20 @@ describe('MessageView', () => {
     assistant('done'),
   ];
 
+  it('knows who speaks: the tools, where words stand beside results', () => {
+    const view = new MessageView<AnthropicMessage>(MESSAGE_PARAM_FORMAT);
+    const used = { type: 'tool_use', id: 'a', name: 'look', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 'a', content: 'x' };
+    readInto(view, [
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: [used] },
+      { role: 'user', content: [result, { type: 'text', text: 'Mind b.ts.' }] },
+      { role: 'system', content: 'pinned' },
+    ] as never);
+    const [{ places }] = view.knownLists;
+    expect(places.map(({ speaker }) => speaker)).toEqual(['human', 'ai', 'tool', undefined]);
+  });
+
   it('follows the first edit after a read like any other', () => {
     const part = fc.oneof(
       fc.constant({ type: 'text', text: 'said' } as const),
@@ -378,7 +392,7 @@ it('does not restore a moved mark when a caller continues from the returned mess
     ...given.slice(0, 2),
     { role: 'user', content: [result('short')] },
   ];
-  view.adopt(view.knownLists[1]!, moved, [2]);
+  view.adopt(view.knownLists[1], moved, [2]);
   view.followCacheMarks();
   view.applyChanges([{ index: 2, before: short, after: before! }]);
   expect(view.current).toEqual([...given.slice(0, 2), { role: 'user', content: [result('long')] }]);

@@ -16,7 +16,7 @@ function restored(notation: string, left: string): string {
   const records = historyOf(notation).map(({ speaker, blocks }, index): GivenMessage<string> => {
     const parts = blocks.map((block, part): PlacedBlock => ({ ...block, origin: [index, part] }));
     const given = String(index);
-    const edited = { parts, remaining: parts, edits: NO_EDITS, current: null };
+    const edited = { parts, remaining: [], edits: NO_EDITS, current: null };
     return { index, given, length: 1, speaker, ...edited };
   });
   const places = left.split(' ').map((name): Place<string> => {
@@ -24,7 +24,7 @@ function restored(notation: string, left: string): string {
     if (entry !== undefined) return { entry, current: name };
     const record = records[Number.parseInt(name, 10)]!;
     record.current = name;
-    if (name.endsWith('-')) record.remaining = record.parts.slice(1);
+    record.remaining = name.endsWith('-') ? record.parts.slice(1) : record.parts;
     return record;
   });
   const current = places.map((place) => place.current!);
@@ -40,6 +40,7 @@ describe('restoreTurnStart', () => {
     ['the call that began the turn', TURN, '1 4 5 6 7', '1 2 3 4 5 6 7'],
     ['it in front of what is left', TURN, '1 6 7', '1 2 3 6 7'],
     ['its reasoning', TURN, '1 2- 3 4 5', '1 2 3 4 5'],
+    ['its reasoning, in front of a summary', TURN, '1 2- 3 h 6 7', '1 2 3 h 6 7'],
     ['it behind a summary', TURN, 'h 6 7', 'h 2 3 6 7'],
     ['it in place of the acknowledgement of a summary', TURN, 'h a 6 7', 'h 2 3 6 7'],
     ['it behind an answer of the model', TURN, '0 6 7', '0 2 3 6 7'],
@@ -62,6 +63,18 @@ describe('restoreTurnStart', () => {
       '0 4- 5 6',
       '0 1 2 3 4 5 6',
     ],
+    [
+      'such a call that has left a text',
+      'h a:*s1,r1 t:r1 a:r2,so t:r2,aside a:w2 t:w2',
+      '0 1 2 3- 4- 5 6',
+      '0 1 2 3 4 5 6',
+    ],
+    [
+      'only such a call, if it begins with reasoning',
+      'h a:*s1,r1 t:r1 a:*s2,r2 t:r2,aside a:w2 t:w2',
+      '0 4- 5 6',
+      '0 3 4 5 6',
+    ],
   ])('restores %s', (_, notation, left, expected) => {
     expect(restored(notation, left)).toBe(expected);
   });
@@ -70,6 +83,7 @@ describe('restoreTurnStart', () => {
     ['the turn begins with reasoning', TURN, '1 2 3 6 7'],
     ['another answer with reasoning begins it', 'h a:*s1,r1 t:r1 a:*s2,r2 t:r2', '0 3 4'],
     ['nothing of the turn is left', TURN, '1'],
+    ['a summary of the turn is all that is left', TURN, 'h a'],
     ['the turn is over', `${TURN} a:done h`, '1 6 7 8 9'],
     ['it began without', 'h a:r1 t:r1 a:w2 t:w2', '0 3 4'],
     ['it began with reasoning of OpenAI', 'h a:*rs_1,r1 t:r1 a:w2 t:w2', '0 3 4'],

@@ -1,6 +1,7 @@
 import type { Content } from '@google/genai';
 import { describe, expect, it } from 'vitest';
 
+import { madeFrom } from '../../../src/adapters/format/originals.js';
 import { JoinedTurns } from '../../../src/adapters/google/contents-compactor.js';
 import { deepFreeze } from '../../support/deep-freeze.js';
 
@@ -36,6 +37,19 @@ describe('JoinedTurns', () => {
     const given = contentsOf('u1 m2 u3');
     const written = contentsOf('u9')[0]!;
     expect(tell(new JoinedTurns().join([written, given[2]!], given))).toBe('u9+u3');
+  });
+
+  it('leaves contents apart that the caller passed side by side, also edited from an earlier copy', () => {
+    const given = contentsOf('u1 u2');
+    const edited = given.map((each) => madeFrom({ ...each }, structuredClone(each)));
+    const join = (...contents: Content[]): string => tell(new JoinedTurns().join(contents, given));
+    expect(join(given[0]!, edited[1]!)).toBe('u1 u2');
+    expect(join(edited[0]!, given[1]!)).toBe('u1 u2');
+    expect(join(...edited)).toBe('u1 u2');
+    const others = contentsOf('u1 m0 u2').map((each) => madeFrom({ ...each }, each));
+    expect(tell(new JoinedTurns().join([others[0]!, others[2]!], contentsOf('u1 m0 u2')))).toBe(
+      'u1+u2',
+    );
   });
 
   it('leaves a content apart that was passed twice', () => {

@@ -329,6 +329,10 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     const [{ statusCode }] = (await once(asked, 'response')) as [IncomingMessage];
     expect(statusCode).toBe(200);
     expect(trailers).toEqual([BODY, { 'x-sum': '1' }]);
+    const state = await world.send('/ctxfold/state', { method: 'GET' });
+    expect(JSON.parse(state.body.toString())).toMatchObject({
+      passed: { 'a body with a trailer': 1 },
+    });
   });
 
   it(`a body of ${LARGE_MB} MB passes`, async () => {

@@ -5,7 +5,7 @@ import { createCompactor } from '../../../src/main/compactor.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { ModelLimits } from '../../../src/main/models/model-limits.js';
 import { modelPrice } from '../../../src/main/models/model-prices.js';
-import { SessionModel } from '../../../src/main/models/session-model.js';
+import { ReasoningTerms, SessionModel } from '../../../src/main/models/session-model.js';
 
 const named = (): { modelName: string | undefined } => ({ modelName: undefined });
 
@@ -53,6 +53,20 @@ describe('SessionModel', () => {
     expect(model.contextLimit()).toBe(1_000);
     tokens = 2_000;
     expect(model.contextLimit()).toBe(2_000);
+  });
+});
+
+describe('ReasoningTerms', () => {
+  it('strip no reasoning of a model that may think with a budget, until its provider refuses some', () => {
+    const terms = new ReasoningTerms('strip-after-first-edit');
+    const isStripping = (modelName: string, isRefused = false): boolean => {
+      terms.beginRequest(undefined, isRefused, modelName);
+      return terms.isStripping;
+    };
+    expect(isStripping('claude-opus-5-5')).toBe(true);
+    expect(isStripping('claude-sonnet-4-5')).toBe(false);
+    expect(isStripping('claude-sonnet-4-5', true)).toBe(true);
+    expect(isStripping('claude-opus-4-5')).toBe(false);
   });
 });
 

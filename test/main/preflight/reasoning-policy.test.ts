@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import {
+  beginsWithReasoning,
   firstDifference,
   holdsReasoning,
   placeBehindReasoning,
@@ -11,7 +12,8 @@ import {
   stripRewritten,
 } from '../../../src/main/preflight/reasoning-policy.js';
 import { applyDensityResult, firstEditedIndex, NO_EDITS } from '../../../src/shared/density.js';
-import type { IContent } from '../../../src/shared/content.js';
+import { COMPACTION_KIND, thinkingBlock } from '../../../src/shared/content.js';
+import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { optimize } from '../../../src/shared/density/plan/optimize.js';
 import { describeHistory, historyOf } from '../../support/notation.js';
 
@@ -151,5 +153,22 @@ describe('firstEditedIndex', () => {
       firstEditedIndex({ ...NO_EDITS, removals: [4], replacements: new Map([[1, entry]]) }),
     ).toBe(1);
     expect(firstEditedIndex(NO_EDITS)).toBe(Infinity);
+  });
+});
+
+describe('beginsWithReasoning', () => {
+  const text = { type: 'text', text: 'So.' } as const;
+  const compaction = { type: 'opaque', kind: COMPACTION_KIND, tokens: 9 } as const;
+
+  it.each<[string, readonly ContentBlock[], boolean]>([
+    ['signed', [thinkingBlock('Hm.', { signature: 's' }), text], true],
+    ['encrypted', [thinkingBlock('', { encryptedContent: 'e' }), text], true],
+    ['behind a compaction', [compaction, thinkingBlock('Hm.', { signature: 's' })], true],
+    ['behind a text', [text, thinkingBlock('Hm.', { signature: 's' })], false],
+    ['without a signature, which Claude is not sent', [thinkingBlock('Hm.'), text], false],
+    ['of OpenAI', [thinkingBlock('Hm.', { signature: 'rs_1' }), text], false],
+    ['absent', [], false],
+  ])('tells where it is %s', (_, blocks, expected) => {
+    expect(beginsWithReasoning(blocks)).toBe(expected);
   });
 });

@@ -23,7 +23,9 @@ export function readGeminiRequest(body: JsonRecord, path: string): ProviderReque
   asArray(body['contents']).forEach((value, index) => {
     const turn = readContent(asRecord(value) ?? {}, index);
     const last = turns.at(-1);
-    if (last?.role === 'assistant' && turn.role === 'assistant' && turn.parts.length > 0) {
+    const isOneTurn = last?.role === 'assistant' && turn.role === 'assistant';
+    // A content without parts is refused wherever it stands.
+    if (isOneTurn && last.parts.length > 0 && turn.parts.length > 0) {
       turns[turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
     } else {
       turns.push(turn);
