@@ -97,7 +97,7 @@ const MEGABYTE = 1_000_000;
 /**
  * Reads a file, or stdin.
  *
- * @throws as `readTranscript` does; CtxfoldError `UNKNOWN_FORMAT` if it has no entry in the given format, and is not of that format
+ * @throws as `readTranscript` does; CtxfoldError `UNKNOWN_FORMAT` for a file that has no entry in the given format, and is of another one
  */
 export async function readSession(
   file: string,
@@ -117,18 +117,16 @@ export async function readSession(
     ...(format !== undefined && { format }),
     ...(update !== undefined && { onRead: (length) => update(Math.floor(length / MEGABYTE)) }),
   });
-  if (format === undefined) return reading;
-  const found = await reading.then(
-    ({ entries }) => entries.length,
-    () => undefined,
+  if (format === undefined || isPiped) return reading;
+  const isEmpty = await reading.then(
+    ({ entries }) => entries.length === 0,
+    () => true,
   );
-  if (found !== undefined && found > 0) return reading;
-  const other = isPiped ? undefined : await formatOf(file, options);
+  const other = isEmpty ? await formatOf(file, options) : undefined;
   signal?.throwIfAborted();
-  if (other === format || (other === undefined && found === undefined)) return reading;
-  const looks = other === undefined ? '' : ` It looks like ${other}.`;
+  if (other === undefined || other === format) return reading;
   throw new CtxfoldError(
-    `The transcript has no entries in the format ${format}.${looks} Leave out --format to have it detected.`,
+    `The transcript has no entries in the format ${format}. It looks like ${other}. Leave out --format to have it detected.`,
     'UNKNOWN_FORMAT',
   );
 }
