@@ -150,7 +150,7 @@ describe('MessageView', () => {
 
     // A caller that rebuilds its messages gets its own objects, without citations.
     const copies = structuredClone([...given, asked, later]);
-    const sent = view.currentAs(view.knownLists[0]!, copies);
+    const sent = view.currentAs(view.knownLists[0], copies);
     const answers = ['More.', 'Nothing else.'].map((words) => assistant(text(words)));
     expect(sent.slice(2)).toEqual([answers[0], asked, answers[1]]);
   });
