@@ -39,9 +39,10 @@ function mediaIn(part: unknown): MediaBlock | undefined {
   if ((!isMedia && source === fields) || source['type'] === 'text') return undefined;
   const mimeType = asText(source['media_type'] ?? source['mimeType'] ?? source['mediaType']);
   const image = asRecord(fields['image_url'])?.['url'] ?? fields['image_url'];
+  const typeOfData = mimeType ?? (type.includes('image') ? 'image/*' : undefined);
   return mediaBlock(
-    mimeType ?? (type.includes('image') ? 'image/*' : 'application/octet-stream'),
-    source['data'] ?? fields['file_data'],
+    typeOfData ?? 'application/octet-stream',
+    (typeOfData === undefined ? undefined : source['data']) ?? fields['file_data'],
     // Another list may hold objects with a type and an address.
     source === fields ? image : (source['url'] ?? source['fileUri']),
   );

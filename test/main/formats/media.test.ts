@@ -158,6 +158,7 @@ describe('pictures in results', () => {
     'text',
     [text],
     [{ type: 'file', path: 'a.ts' }],
+    [{ type: 'file', name: 'a.ts', data: 'a text' }],
     [{ type: 'file', name: 'a.pdf', url: 'https://host/a.pdf' }],
     [{ type: 'document', source: { type: 'text', data: 'plain' } }],
   ])('leaves what is none as it is: %j', (result) => {
