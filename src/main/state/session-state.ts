@@ -200,7 +200,11 @@ const STATE = z.object({
     ),
     refusing: z.optional(z.array(z.nullable(z.string()))),
   }),
-  model: z.object({ name: z.nullable(z.string()), ratio: z.number(), observations: COUNT }),
+  // States from before a name was saved without anything learned have `null`.
+  model: z.pipe(
+    z.nullable(z.object({ name: z.nullable(z.string()), ratio: z.number(), observations: COUNT })),
+    z.transform((model) => model ?? { name: null, ratio: 1, observations: 0 }),
+  ),
 });
 
 function readState(given: unknown): OpenState {

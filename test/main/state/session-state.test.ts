@@ -92,6 +92,14 @@ describe('createSession with a state', () => {
     expect(differing.events).toMatchObject([{ reason: 'foreign' }]);
   });
 
+  it('starts from a state that names no model', async () => {
+    const { state, entries } = await sent();
+    const { checksum: _, ...fields } = state;
+    const older = { ...fields, model: null };
+    const resumed = await goOn(HISTORY, { ...older, checksum: stateChecksum(older) });
+    expect([resumed.events, resumed.entries]).toEqual([[], entries]);
+  });
+
   it('reports the first changed entry, and keeps the edits in front of it', async () => {
     const { state } = await sent();
     const edited = HISTORY.with(7, humanText('something else'));
