@@ -173,10 +173,10 @@ export class SentHistory {
    * an answer follows was sent. They were made at the last answer's `timestamp`, or if it has none, at once.
    */
   noteOtherCalls(): void {
+    if (this.idleMs === Infinity || this.isRewritten || this.isLost) return;
     const entries = this.#history.getRawHistory();
     let answer = entries.length - 1;
     while (answer > this.#sentEntries && !beginsAnswer(entries, answer)) answer -= 1;
-    if (this.idleMs === Infinity || this.isRewritten || this.isLost) return;
     if (answer <= this.#sentEntries) return;
     this.#sentEntries = answer;
     this.#intactEntries = answer;
