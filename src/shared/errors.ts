@@ -195,6 +195,11 @@ export function textOf(
   }
 }
 
+/** Returns the system's code of an error, such as `ENOSPC`. */
+export function systemCode(thrown: unknown): string | undefined {
+  return isError(thrown) ? textOf(thrown, 'code') : undefined;
+}
+
 /** An error as plain data. */
 export interface WireError {
   readonly name: string;

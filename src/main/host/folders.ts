@@ -2,6 +2,7 @@
 
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { systemCode } from '../../shared/errors.js';
 
 /** Error codes of systems that cannot sync folders at all, or cannot sync this folder. */
 const CANNOT_SYNC_FOLDERS: readonly unknown[] = ['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'];
@@ -13,7 +14,7 @@ export async function makeFolder(folder: string): Promise<void> {
   const make = (): Promise<void> => mkdir(folder, { mode: 0o700 });
   try {
     await make().catch(async (error: unknown) => {
-      if (codeOf(error) !== 'ENOENT' || parent === folder) throw error;
+      if (systemCode(error) !== 'ENOENT' || parent === folder) throw error;
       await makeFolder(parent);
       await make();
     });
@@ -35,12 +36,8 @@ export async function syncFolder(folder: string): Promise<void> {
       await handle.close();
     }
   } catch (error) {
-    if (!CANNOT_SYNC_FOLDERS.includes(codeOf(error))) throw error;
+    if (!CANNOT_SYNC_FOLDERS.includes(systemCode(error))) throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { readonly code?: unknown }).code;
 }
 
 /** Resolves to `undefined` instead of rejecting with `ENOENT`. */
@@ -48,7 +45,7 @@ export async function ifThere<Value>(answer: Promise<Value>): Promise<Value | un
   try {
     return await answer;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // Maps failures of worker threads to WorkerPoolError.
 
-import { isError, textOf, WorkerPoolError } from '../../shared/errors.js';
+import { isError, systemCode, textOf, WorkerPoolError } from '../../shared/errors.js';
 
 /**
  * Maps the failure of a task; the original is the `cause`. Recognizes the messages of Node 20 to 24; everything else is
@@ -15,7 +15,7 @@ export function toPoolError(thrown: unknown): WorkerPoolError {
       cause,
     );
   }
-  if (codeOf(thrown) === 'ERR_WORKER_OUT_OF_MEMORY') {
+  if (systemCode(thrown) === 'ERR_WORKER_OUT_OF_MEMORY') {
     return new WorkerPoolError(
       'A worker ran out of memory; raise maxHeapMb or offload less at once.',
       'WORKER_OUT_OF_MEMORY',
@@ -71,8 +71,4 @@ function isRefusal(thrown: unknown): boolean {
   if (!isError(thrown)) return false;
   if (thrown.name === 'DataCloneError') return true;
   return thrown.name === 'RangeError' && /Maximum call stack size exceeded/.test(thrown.message);
-}
-
-function codeOf(thrown: unknown): string | undefined {
-  return isError(thrown) ? textOf(thrown, 'code') : undefined;
 }

@@ -5,7 +5,7 @@ import { open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeFolder, syncFolder } from '../host/folders.js';
-import { systemCode } from './removal-log-errors.js';
+import { systemCode } from '../../shared/errors.js';
 
 const FILE_MODE = 0o600;
 

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ifThere } from '../host/folders.js';
 import { isGone, lockText, newHolder, parseHolder } from './lock-holder.js';
 import type { LockHolder } from './lock-holder.js';
-import { systemCode } from './removal-log-errors.js';
+import { systemCode } from '../../shared/errors.js';
 
 /** Timing of locks, in milliseconds. */
 export interface LockTiming {

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { systemCode } from './removal-log-errors.js';
+import { systemCode } from '../../shared/errors.js';
 
 /** The holder of a lock. */
 export interface LockHolder {

@@ -1,6 +1,6 @@
 // The errors of the removal log: they name the file, the system's error and what to do, and never contain recorded content.
 
-import { asError, CtxfoldError, isError, textOf } from '../../shared/errors.js';
+import { asError, CtxfoldError, isError, systemCode } from '../../shared/errors.js';
 
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full: free some space there.',
@@ -71,11 +71,6 @@ export function isNotInRemovalLog(thrown: unknown): boolean {
 /** Creates the error for a closed writer. */
 export function writerClosed(path: string, what: string): CtxfoldError {
   return new CtxfoldError(`The writer of ${path} is closed: ${what}`, 'CLOSED');
-}
-
-/** Returns the system's code of an error, such as `ENOSPC`. */
-export function systemCode(thrown: unknown): string | undefined {
-  return isError(thrown) ? textOf(thrown, 'code') : undefined;
 }
 
 /** Returns the code of a system error, because its message would repeat the path; the message of any other error. */

@@ -16,7 +16,7 @@ import {
 } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ifThere, makeFolder, syncFolder } from '../host/folders.js';
-import { systemCode } from '../removal-log/removal-log-errors.js';
+import { systemCode } from '../../shared/errors.js';
 import { completeStoreOptions, NO_STATE } from './state-store.js';
 import type {
   SaveOutcome,

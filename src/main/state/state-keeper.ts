@@ -4,10 +4,10 @@
 import { hash } from 'node:crypto';
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
-import { asError, CtxfoldError } from '../../shared/errors.js';
+import { asError, CtxfoldError, systemCode } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { Logger } from '../host/logger.js';
-import { adviceFor, systemCode } from '../removal-log/removal-log-errors.js';
+import { adviceFor } from '../removal-log/removal-log-errors.js';
 import { withDeadline } from '../waiting/abortable.js';
 import type { Journal } from './journal.js';
 import { isNewer, newerState } from './session-state.js';
