@@ -10,7 +10,7 @@ export interface RequestFigures {
   readonly refused: number;
   /** Characters of all bodies, divided by 4. */
   readonly inputTokens: number;
-  /** Input tokens at usual cache prices: what a request repeats of the previous one costs a tenth. */
+  /** Input tokens at usual cache prices: what a request repeats of the messages that the previous one had cached costs a tenth. */
   readonly pricedTokens: number;
   /** Tokens of the largest request. */
   readonly largestTokens: number;
@@ -44,7 +44,8 @@ export function measureRequests(requests: readonly AnsweredRequest[]): RequestFi
     refused: own.filter(({ status }) => status === 400).length,
     inputTokens: tokens.reduce((sum, count) => sum + count, 0),
     pricedTokens: tokens.reduce((sum, count, at) => {
-      const read = at === 0 ? 0 : readShare(sent[at - 1] ?? [], sent[at] ?? []);
+      const [former] = own.slice(at - 1, at);
+      const read = former === undefined ? 0 : readShare(cachedMessages(former), sent[at] ?? []);
       return sum + Math.round(count * (1 - 0.9 * read));
     }, 0),
     largestTokens: Math.max(0, ...tokens),
@@ -55,6 +56,16 @@ export function measureRequests(requests: readonly AnsweredRequest[]): RequestFi
 
 function firstOther(before: readonly string[], now: readonly string[]): number {
   return before.findIndex((message, at) => message !== now[at]);
+}
+
+/** Anthropic caches up to the last mark; the others cache every prompt. */
+function cachedMessages({ api, body }: AnsweredRequest): readonly string[] {
+  const messages = messagesOf(body);
+  if (api !== 'anthropic') return messages;
+  const marked = asArray(body['messages']).findLastIndex((message) =>
+    JSON.stringify(message).includes('"cache_control"'),
+  );
+  return messages.slice(0, marked + 1);
 }
 
 /** The share of a request that the cache has from the previous one. */
