@@ -79,11 +79,11 @@ function* replayInSlices(
     const asSent = yield* continueAsSent(state, given, () => new Journal(keepsAdded, hashes));
     if (asSent !== undefined) return asSent;
   }
-  if (known === 0 && digests.entries > 0) return foreign(1);
   const records = yield* readAll(state);
   const total = records.filter(({ kind }) => kind !== 'settings').length;
   const fold = yield* foldJournal(raw, known, records, toolCatalog);
-  if (!(yield* isSendable(fold, raw))) return foreign(total);
+  if (!(yield* isSendable(fold, raw)))
+    return { reason: 'foreign', entry: 0, followed: 0, left: total };
   let at = 0;
   for (const record of fold.followed) {
     journal.note(record);
@@ -94,7 +94,8 @@ function* replayInSlices(
   const { entries } = fold;
   const isSame = known === taken && fold.isWhole && !isShort;
   if (isSame) return { journal, entries, tokens: state.tokens, memory, taken };
-  const reason = known < taken ? 'edited' : isShort ? 'shortened' : ('not-followed' as const);
+  const changed = known === 0 && digests.entries > 0 ? 'foreign' : ('edited' as const);
+  const reason = known < taken ? changed : isShort ? 'shortened' : ('not-followed' as const);
   const isFollowed = reason !== 'not-followed';
   return {
     journal,
@@ -142,10 +143,6 @@ function* continueAsSent(
   });
   yield* journal.digest.settleInSlices();
   return { journal, entries, tokens, memory: { ...memory, passes: FIRST_PASSES }, taken };
-}
-
-function foreign(left: number): StateDivergence {
-  return { reason: 'foreign', entry: 0, followed: 0, left };
 }
 
 /** @throws CtxfoldError `STATE_BROKEN` */

@@ -7,12 +7,14 @@ import type { Session } from '../../../src/main/session.js';
 import type { SessionOptions } from '../../../src/main/session-options.js';
 import type { SessionState } from '../../../src/main/state/session-state.js';
 import {
+  COMPACTION_KIND,
   aiContent,
   humanText,
   toolCall,
   toolContent,
   toolResponse,
 } from '../../../src/shared/content.js';
+import { entryOfProvider } from '../../../src/main/strategies/provider-compaction.js';
 import type { IContent, ThinkingBlock } from '../../../src/shared/content.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { arbitrarySendableHistory } from '../../support/arbitrary-sendable-history.js';
@@ -57,27 +59,42 @@ function lengthsIn(session: Session): readonly number[] {
 }
 
 describe('a history that the host has changed', () => {
-  it.each(['auto', 'append-only', 'every-turn', 'at-birth'] as const)(
-    'is sent as before behind the change by the policy %s, also by another process',
-    async (edits) => {
+  it.each(
+    (['auto', 'append-only', 'every-turn', 'at-birth'] as const).flatMap((edits) => [
+      { edits, at: 5, shrunk: 2 },
+      { edits, at: 0, shrunk: 4 },
+    ]),
+  )(
+    'is sent as before behind entry $at by the policy $edits, also by another process',
+    async ({ edits, at, shrunk }) => {
       const session = await sent({ edits });
       const entry = humanText('changed');
-      const before = session.history.getAll().with(5, entry);
-      const changed = HISTORY.with(5, entry);
+      const before = session.history.getAll().with(at, entry);
+      const changed = HISTORY.with(at, entry);
       const state = session.snapshot();
       const other = await open({ edits, history: structuredClone(changed), state });
       await session.goOnWith(changed);
       for (const one of [session, other]) {
         const { pruned } = await one.ensureCompressionBeforeSend('p');
         expect(one.history.getAll()).toEqual(before);
-        expect(pruned?.metadata.resultsShrunk).toBe(2);
-        expect([pruned?.edits.length, pruned?.changes.length]).toEqual([2, 2]);
-        expect(one.costs().rewrites).toBe(0);
+        expect(pruned?.metadata.resultsShrunk).toBe(shrunk);
+        expect([pruned?.edits.length, pruned?.changes.length]).toEqual([shrunk, shrunk]);
+        expect([one.costs().requests, one.costs().rewrites]).toEqual([TURNS.length + 1, 0]);
         const next = await open({ edits, history: changed, state: one.snapshot() });
         expect(next.history.getAll()).toEqual(before);
       }
     },
   );
+
+  it('drops what a compaction replaces if the first entry is another one', async () => {
+    const session = await sent();
+    const compaction = entryOfProvider([
+      { type: 'opaque', kind: COMPACTION_KIND, data: {}, tokens: 9 },
+    ]);
+    await session.goOnWith([humanText('another'), ...ran('r0'), compaction, ...HISTORY]);
+    await session.ensureCompressionBeforeSend('p');
+    expect(session.history.getAll()[0]).toEqual(compaction);
+  });
 
   it('is shrunk once, at the next request', async () => {
     const session = await sent();
@@ -143,7 +160,7 @@ describe('reasoning behind results that are shrunk late', () => {
 describe('Session.goOnWith', () => {
   it('sends what another process would send that goes on from the state, and nothing invalid', async () => {
     const histories = arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 40 }));
-    const changes = fc.array(fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 40 })), {
+    const changes = fc.array(fc.tuple(fc.nat(20), fc.nat(40)), {
       maxLength: 4,
     });
     const policies = fc.record({

@@ -214,11 +214,11 @@ describe('createSession with a state', () => {
     expect(session.snapshot().memory.sent.idleMs).toBeGreaterThanOrEqual(3_600_000);
   });
 
-  it('ignores the state of another history', async () => {
+  it('follows no edit of another history', async () => {
     const { state } = await sent();
     const other = historyOf('a:r1 t:r1 a:w2 t:w2');
     const { events, entries } = await goOn(other, state);
-    expect(events).toEqual([{ reason: 'foreign', entry: 0, followed: 0, left: 1 }]);
+    expect(events).toEqual([{ reason: 'foreign', entry: 0, followed: 0, left: 2 }]);
     expect(entries).toEqual(other);
   });
 
