@@ -26,7 +26,7 @@ import { TSC } from './tsc.js';
 const HOSTS = [
   {
     name: 'pi',
-    packages: ['@earendil-works/pi-coding-agent@1.5.2'],
+    packages: ['@earendil-works/pi-coding-agent@1.6.0'],
     node: [22, 19],
     types: `import type { ExtensionFactory } from '@earendil-works/pi-coding-agent';
       import extension from 'ctxfold/pi';
