@@ -30,11 +30,11 @@ import {
 
 export interface ReadTranscriptOptions {
   /** Not checked against the content. @default detected from the content */
-  readonly format?: TranscriptFormat;
+  readonly format?: TranscriptFormat | undefined;
   /** Aborting rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called after each piece with the length read so far: bytes, or characters if the source yields text. */
-  readonly onRead?: (length: number) => void;
+  readonly onRead?: ((length: number) => void) | undefined;
 }
 
 /** A transcript that was read completely. */
