@@ -68,7 +68,8 @@ class RowDescription {
 
   /** @param after what the edit has left of the entry; `undefined` if it is removed */
   addEntry(entry: number, after: IContent | undefined): boolean {
-    const { speaker, blocks: before } = this.#former[entry] as IContent;
+    const given = this.#former[entry] as IContent;
+    const before = given.blocks;
     const left = after?.blocks ?? [];
     const isPlanned = this.#planned.entry === entry;
     const [firstRow, firstResult] = [this.#rows.length, this.#newResults];
@@ -79,10 +80,7 @@ class RowDescription {
         this.#rows.push(entry, block, ACTION.drop, NO_RULE, -1, -1);
     }
     if (this.#rows.length === firstRow) return false;
-    // Rows remove what they leave without substance, unless it is the user's.
-    const lacksSubstance = speaker !== 'human' && !before.some(hasSubstance);
-    const isImplied = after === undefined ? lacksSubstance : isWithoutReasoning(left, before);
-    if (!isPlanned && !isImplied) return false;
+    if (!isPlanned && !isImplied(given, after)) return false;
     return this.#newResults === firstResult || this.#addChecksums(before, left);
   }
 
@@ -121,6 +119,13 @@ class RowDescription {
     const rows = new Int32Array(this.#rows);
     return { kind: 'rows', at, rows, shown: this.#shown, checksums: this.#checksums };
   }
+}
+
+/** Whether an edit does no more to an entry than rows for its reasoning do. */
+function isImplied({ speaker, blocks }: IContent, after: IContent | undefined): boolean {
+  // Rows remove what they leave without substance, unless it is the user's.
+  if (after === undefined) return speaker !== 'human' && !blocks.some(hasSubstance);
+  return isWithoutReasoning(after.blocks, blocks);
 }
 
 /** Whether an entry lost nothing but reasoning. */
