@@ -137,6 +137,11 @@ export function isToolResponseBlock(block: ContentBlock): block is ToolResponseB
   return block.type === 'tool_response';
 }
 
+/** Whether a block is the whole response to a call, as opposed to what there is of one so far. */
+export function isCompleteResponse(block: ContentBlock): block is ToolResponseBlock {
+  return block.type === 'tool_response' && block.isComplete !== false;
+}
+
 export function isMediaBlock(block: ContentBlock): block is MediaBlock {
   return block.type === 'media';
 }

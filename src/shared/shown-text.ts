@@ -23,6 +23,14 @@ export function shownText(text: string): string {
   return isShortWord(text) ? `"${text}"` : `a string of ${text.length} characters`;
 }
 
+/** UTF-16 units of an id that are shown. */
+const MAX_SHOWN_ID = 100;
+
+/** The id of a call for a message or for a model: quoted, and cut if it is long. */
+export function shownId(id: string): string {
+  return JSON.stringify(id.slice(0, MAX_SHOWN_ID));
+}
+
 /** UTF-16 units that `onOneLine` reads, before it replaces control characters. */
 const MAX_SEEN = 400;
 

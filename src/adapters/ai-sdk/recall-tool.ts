@@ -8,12 +8,12 @@ import type { RestoreOptions } from '../../main/removal-log/restore-latest.js';
 import { assertSessionScope } from '../../main/removal-log/session-scope.js';
 import type { Session } from '../../main/session.js';
 import { kindOf } from '../../shared/misuse.js';
+import { shownId } from '../../shared/shown-text.js';
 import {
   adviceForAbsent,
   NO_RECALL_ID,
   RECALL_DESCRIPTION,
   RECALL_SCHEMA,
-  shownId,
 } from '../request/recall-words.js';
 
 /**

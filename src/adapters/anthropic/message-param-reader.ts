@@ -11,7 +11,7 @@ import { mediaTokensIn } from '../format/opaque-tokens.js';
 import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { placed } from '../format/placed.js';
 import { plainData } from '../format/plain-data.js';
-import { answeredIdOf, callsIn, fileType, isFile, isMessagePart } from './message-part.js';
+import { callsIn, fileType, isFile, isMessagePart } from './message-part.js';
 import type { MessagePart } from './message-part.js';
 
 /** Reads messages, and remembers their calls. */
@@ -146,7 +146,7 @@ function readResult(
   part: MessagePart,
   toolNames: ReadonlyMap<string, string>,
 ): ToolResponseBlock | undefined {
-  const callId = answeredIdOf(part);
+  const callId = asText(part['tool_use_id']);
   if (callId === undefined) return undefined;
   const { content } = part;
   return answerBlock(

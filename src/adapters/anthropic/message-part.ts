@@ -26,11 +26,6 @@ export function isReasoning({ type }: MessagePart): boolean {
   return type === 'thinking' || type === 'redacted_thinking';
 }
 
-/** Returns the id of the call that a part answers; `undefined` if it answers none. */
-export function answeredIdOf({ tool_use_id: id }: MessagePart): string | undefined {
-  return typeof id === 'string' ? id : undefined;
-}
-
 /** Returns the calls in a message. The message is bound if it has a failed compaction, a list of tools, or a change of such a list. */
 export function callsIn(parts: readonly MessagePart[]): CallsInMessage {
   const calls: string[] = [];
@@ -42,8 +37,7 @@ export function callsIn(parts: readonly MessagePart[]): CallsInMessage {
     if (type === 'tool_use') programs.push(...programsIn(part['caller']));
     if (typeof id === 'string' && type.endsWith('tool_use'))
       (type === 'tool_use' ? calls : serverCalls).push(id);
-    const answeredId = answeredIdOf(part);
-    if (answeredId !== undefined) answered.push(answeredId);
+    if (typeof part['tool_use_id'] === 'string') answered.push(part['tool_use_id']);
   }
   return { calls, serverCalls, answered, programs, staysPinned: parts.some(isAlwaysPinned) };
 }

@@ -16,9 +16,8 @@ import { beginAlike, FROM_START, isEditedWithin, matchPrefix, withKnown } from '
 import type { Continuation, PrefixMatch } from './prefix-match.js';
 import { LastRequest, sizeOf } from './last-request.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
-import type { KnownMessages } from '../format/message-place.js';
-import { allStable, hasDroppedEnd, splitTransientEnd } from './transient-end.js';
-import type { SplitMessages } from './transient-end.js';
+import type { KnownMessages, Place } from '../format/message-place.js';
+import { hasDroppedEnd, TransientEnd } from './transient-end.js';
 import { isSameValue } from '../format/same-value.js';
 import { noteSuccess, warnOfFailure, warningOfOtherSdk } from './warn-of-failure.js';
 import { restoreTurnStart } from './restore-turn-start.js';
@@ -64,10 +63,7 @@ export class Conversation<Message> {
    * passes new ones next time. One that keeps its copies passes this object again.
    */
   #copy: { readonly at: number; readonly message: Message } | undefined;
-  /** Whether this conversation's host appends a transient message to its calls. */
-  #hasTransientEnd = false;
-  /** The transient message of the last call; the session does not have it. */
-  #transient: readonly Message[] = [];
+  readonly #end: TransientEnd<Message>;
   /** Whether a preflight has run over all messages that the view has read. */
   #isReady = false;
   /** Target of the last preflight. */
@@ -92,6 +88,7 @@ export class Conversation<Message> {
     this.#options = parts.options;
     this.#lastCall = formersClosed;
     this.#sessionId = sessionId;
+    this.#end = new TransientEnd(parts.format);
     this.#view = new MessageView(parts.format);
   }
 
@@ -163,8 +160,8 @@ export class Conversation<Message> {
     if (this.#session === undefined) return undefined;
     return {
       sessionId: this.#session.sessionId,
-      givenMessages: this.#view.given.length + this.#transient.length,
-      sentMessages: this.#view.current.length + this.#transient.length,
+      givenMessages: this.#view.given.length + this.#end.messages.length,
+      sentMessages: this.#view.current.length + this.#end.messages.length,
       costs: this.#session.costs(),
     };
   }
@@ -180,9 +177,11 @@ export class Conversation<Message> {
     await this.#request.settled();
     const target = this.#targetOf(newCall);
     const call = { ...newCall, ...target };
-    const { stable: messages, transient, transientTokens } = this.#split(given);
+    const { length } = this.#lastKnown.messages;
+    const split = this.#end.split(given, length, () => this.#listsBefore(given));
+    const { stable: messages, transient, transientTokens } = split;
     const continuation =
-      this.#findContinuation(messages) ?? (this.#hasTransientEnd ? FROM_START : null);
+      this.#findContinuation(messages) ?? (this.#end.isAppended ? FROM_START : null);
     this.#match = undefined;
     if (continuation === null) {
       if (this.#newestMessages === given) this.#newestMessages = this.#lastKnown.messages;
@@ -191,7 +190,7 @@ export class Conversation<Message> {
     const learn = (refusal: unknown): void =>
       void this.#parts.compactor.reportRefusal(refusal, target.modelName);
     this.#request.begin(newCall, () => this.#session, learn, this.#options.logger);
-    this.#transient = transient;
+    this.#end.messages = transient;
     const { known, varied } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
@@ -204,19 +203,7 @@ export class Conversation<Message> {
     if (areCopies && this.#newestMessages === given) this.#newestMessages = newest;
     const isReady = this.#isReady && isSameValue(target, this.#target);
     if (newMessages.length > 0 || !isReady) {
-      // A rejected call changes nothing. But if it is the first one, there is no conversation to continue.
-      this.#isBroken ||= this.#session === undefined;
-      const slices = view.readInSlices(newMessages);
-      const [{ format }, { logger }] = [this.#parts, this.#options];
-      const reading = await inTurns(warningOfOtherSdk(slices, newMessages, format.sdk, logger));
-      this.#isReady = false;
-      if (startsOver) this.#view = view;
-      const added = this.#addToSession(reading.entries, call, startsOver);
-      // After a failure the reader is ahead: it has read messages that the session lacks.
-      added.catch(() => (this.#isBroken = true));
-      const session = await added;
-      for (const place of await inTurns(reading.commitInSlices())) places.push(place);
-      this.#isBroken = false;
+      const session = await this.#readOn(view, newMessages, places, call);
       this.#lastKnown = read;
       this.#isReady = await this.#runPreflight(session, call, transientTokens);
       this.#target = target;
@@ -224,6 +211,30 @@ export class Conversation<Message> {
     this.#view.followCacheMarks();
     const current = areCopies ? this.#view.currentAs(read, messages) : this.#view.current;
     return this.#request.returns(current, [...this.#completeTurn(current), ...transient]);
+  }
+
+  /** Reads new messages and adds them to the session. @param places get theirs */
+  async #readOn(
+    view: MessageView<Message>,
+    messages: readonly Message[],
+    places: Place<Message>[],
+    call: CompactCall,
+  ): Promise<Session> {
+    // A rejected call changes nothing. But if it is the first one, there is no conversation to continue.
+    this.#isBroken ||= this.#session === undefined;
+    const slices = view.readInSlices(messages);
+    const [{ format }, { logger }] = [this.#parts, this.#options];
+    const reading = await inTurns(warningOfOtherSdk(slices, messages, format.sdk, logger));
+    this.#isReady = false;
+    const startsOver = view !== this.#view;
+    this.#view = view;
+    const added = this.#addToSession(reading.entries, call, startsOver);
+    // After a failure the reader is ahead: it has read messages that the session lacks.
+    added.catch(() => (this.#isBroken = true));
+    const session = await added;
+    for (const place of await inTurns(reading.commitInSlices())) places.push(place);
+    this.#isBroken = false;
+    return session;
   }
 
   #completeTurn(current: readonly Message[]): readonly Message[] {
@@ -260,21 +271,10 @@ export class Conversation<Message> {
     return !isKept;
   }
 
-  /** Splits off the last message as transient, once a call has dropped the last message of the previous one, until a call keeps it. */
-  #split(given: readonly Message[]): SplitMessages<Message> {
-    const { format } = this.#parts;
-    const { length } = this.#lastKnown.messages;
-    const [transient] = this.#transient;
-    const next = given[length];
-    const hasNext = transient !== undefined && next !== undefined && given.length > length + 1;
-    const wasKept = hasNext && (next === transient || format.isSame(next, transient));
-    if (wasKept) this.#hasTransientEnd = false;
-    else if (!this.#hasTransientEnd) {
-      const { length: continued } = this.#findContinuation(given)?.known.messages ?? [];
-      const lists = continued > 0 ? [this.#lastKnown] : this.#knownLists();
-      this.#hasTransientEnd = lists.some((list) => hasDroppedEnd(format, given, list.messages));
-    }
-    return this.#hasTransientEnd ? splitTransientEnd(format, given) : allStable(given);
+  /** The lists whose last message the messages may have dropped. */
+  #listsBefore(messages: readonly Message[]): readonly KnownMessages<Message>[] {
+    const { length } = this.#findContinuation(messages)?.known.messages ?? [];
+    return length > 0 ? [this.#lastKnown] : this.#knownLists();
   }
 
   #reportFailure(thrown: unknown, { signal }: CompactCall): void {

@@ -9,6 +9,7 @@ import { OPENING } from './arrange-messages.js';
 import type { MessageFormat } from '../format/message-format.js';
 import { isPinned } from '../format/message-place.js';
 import type { GivenMessage, WrittenMessage } from '../format/message-place.js';
+import { isPlaced } from '../format/placed.js';
 
 /** A current message and its source. */
 type CurrentPlace<Message> =
@@ -33,40 +34,45 @@ export function divideMessages<Message>(
   { provider, isInstruction }: Pick<MessageFormat<Message>, 'provider' | 'isInstruction'>,
 ): Division<Message> | null {
   if (provider === undefined) return null;
-  const indices = new Map<object, number>();
-  for (const [index, entry] of history.entries()) {
-    indices.set(entry, index);
-    for (const block of entry.blocks)
-      if ('origin' in block) indices.set(block.origin as object, index);
-  }
+  const indices = indicesIn(history);
   const { outline } = outlineHistory(history);
+  const keepsPairs = (start: number): boolean => moveBeforePairs(start, outline) === start;
+  const starts = startsOf(places, indices);
   let best: Division<Message> | null = null;
   const messages: Message[] = [];
   const instructions: Message[] = [];
   let end = 0;
   let before: Message | undefined;
-  const starts = startsOf(places, indices);
   for (const [at, place] of places.entries()) {
-    if (place.current === null) continue;
+    const { current } = place;
+    if (current === null) continue;
     const entries = entriesOf(place, indices);
     if (entries === null) return null;
-    const isFixed = !('entry' in place) && isPinned(place);
     const start = starts[at] ?? history.length;
-    const isBoundary = entries.length > 0 && start >= end && messages.length > 0;
-    if (isBoundary && start > tailStart) break;
-    if (isBoundary && provider.divides(before as Message, place.current)) {
-      if (moveBeforePairs(start, outline) === start)
+    if (before !== undefined && messages.length > 0 && entries.length > 0 && start >= end) {
+      if (start > tailStart) break;
+      if (provider.divides(before, current) && keepsPairs(start))
         best = { length: start, messages: [...messages], instructions };
     }
-    if (isFixed && !provider.allowsPinned) break;
-    before = place.current;
     // Pinned messages stay in place, so they are not compacted.
-    if (!isFixed) messages.push(place.current);
-    else if (messages.length === 0 && isInstruction?.(place.current) === true)
-      instructions.push(place.current);
+    const isFixed = !('entry' in place) && isPinned(place);
+    if (isFixed && !provider.allowsPinned) break;
+    if (!isFixed) messages.push(current);
+    else if (messages.length === 0 && isInstruction?.(current) === true) instructions.push(current);
+    before = current;
     end = Math.max(end, ...entries.map((index) => index + 1));
   }
   return best;
+}
+
+/** The index of each entry of a history, by the entry and by the origins of its blocks. */
+function indicesIn(history: readonly IContent[]): ReadonlyMap<object, number> {
+  const indices = new Map<object, number>();
+  for (const [index, entry] of history.entries()) {
+    indices.set(entry, index);
+    for (const { origin } of entry.blocks.filter(isPlaced)) indices.set(origin, index);
+  }
+  return indices;
 }
 
 /**

@@ -1,5 +1,6 @@
 // Reads messages in slices, so that a long conversation does not block the event loop. Knows no format.
 
+import { asError } from '../../shared/errors.js';
 import { assertMadeEntry } from '../../shared/ingestion.js';
 import { runSlices } from '../../shared/slices.js';
 import { UniqueIds } from '../../shared/unique-ids.js';
@@ -145,8 +146,8 @@ function assertHoldable(entry: PlacedEntry): void {
   try {
     assertMadeEntry(entry, at);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TypeError(`Expected message ${at} to fit into an entry of a history. ${reason}`, {
+    const { message } = asError(cause);
+    throw new TypeError(`Expected message ${at} to fit into an entry of a history. ${message}`, {
       cause,
     });
   }

@@ -24,25 +24,43 @@ export function restoreTurnStart<Message>(
     return current;
   const { question, start } = findTurnStart(records, partOf);
   if (!beginsWithReasoning(records[start]?.parts)) return current;
-  const exchanges = exchangesOf(records.slice(start));
+  const missing = missingIn(exchangesOf(records.slice(start)));
+  return missing.length === 0
+    ? current
+    : withRestored(current, places, missing, records[question]?.given);
+}
+
+/** Returns the messages of a turn that are to be given back, in order. */
+function missingIn<Message>(
+  exchanges: readonly (readonly GivenMessage<Message>[])[],
+): readonly GivenMessage<Message>[] {
   const first = exchanges.find((exchange) => exchange.some(isLeft));
-  if (first === undefined) return current;
+  if (first === undefined) return [];
   const restored = exchanges.filter(hasOnlyWords);
   const [begun] = first;
   if (!beginsWithReasoning(hasOnlyWords(first) ? begun?.parts : begun?.remaining))
     restored.unshift(...exchanges.slice(0, 1));
-  const missing = [...new Set(restored.flat())];
+  return [...new Set(restored.flat())];
+}
+
+/** @param question the message to begin with if nothing is in front of a restored one */
+function withRestored<Message>(
+  current: readonly Message[],
+  places: readonly Place<Message>[],
+  missing: readonly GivenMessage<Message>[],
+  question: Message | undefined,
+): readonly Message[] {
   const messages: Message[] = [];
+  let next = 0;
   let isAcknowledged = false;
   const restoreUpTo = (index: number): void => {
-    for (; (missing[0]?.index ?? Infinity) < index; missing.shift()) {
-      const [record] = missing;
+    for (; (missing[next]?.index ?? Infinity) < index; next += 1) {
+      const record = missing[next] as GivenMessage<Message>;
       // The acknowledgement of a summary would begin the turn instead.
-      if (isAcknowledged && record?.speaker === 'ai') messages.pop();
+      if (isAcknowledged && record.speaker === 'ai') messages.pop();
       isAcknowledged = false;
-      const asked = records[question];
-      if (messages.length === 0 && asked !== undefined) messages.push(asked.given);
-      if (record !== undefined) messages.push(record.given);
+      if (messages.length === 0 && question !== undefined) messages.push(question);
+      messages.push(record.given);
     }
   };
   for (const [at, message] of current.entries()) {

@@ -4,6 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import type { MessageFormat } from '../format/message-format.js';
+import type { KnownMessages } from '../format/message-place.js';
 import { matchPrefix } from './prefix-match.js';
 import { readAlone } from './read-in-slices.js';
 
@@ -16,13 +17,54 @@ export interface SplitMessages<Message> {
   readonly transientTokens: number;
 }
 
+/** Finds out whether the host of a conversation appends a transient message to its calls. */
+export class TransientEnd<Message> {
+  /** The transient message of the last call, if there is one; the session does not have it. */
+  messages: readonly Message[] = [];
+  readonly #format: MessageFormat<Message>;
+  #isAppended = false;
+
+  constructor(format: MessageFormat<Message>) {
+    this.#format = format;
+  }
+
+  /** Whether the last message of a call is transient. */
+  get isAppended(): boolean {
+    return this.#isAppended;
+  }
+
+  /**
+   * Splits off the last message as transient, once a call has dropped the last message of the previous one, until a call keeps it.
+   *
+   * @param knownLength number of messages of the last call, without the transient one
+   * @param listsBefore returns the lists whose last message may have been dropped
+   */
+  split(
+    given: readonly Message[],
+    knownLength: number,
+    listsBefore: () => readonly KnownMessages<Message>[],
+  ): SplitMessages<Message> {
+    const format = this.#format;
+    const [transient] = this.messages;
+    const next = given[knownLength];
+    const hasNext = transient !== undefined && next !== undefined && given.length > knownLength + 1;
+    const wasKept = hasNext && (next === transient || format.isSame(next, transient));
+    if (wasKept) this.#isAppended = false;
+    else
+      this.#isAppended ||= listsBefore().some((list) =>
+        hasDroppedEnd(format, given, list.messages),
+      );
+    return this.#isAppended ? splitTransientEnd(format, given) : allStable(given);
+  }
+}
+
 /** Returns all messages as stable. */
-export function allStable<Message>(messages: readonly Message[]): SplitMessages<Message> {
+function allStable<Message>(messages: readonly Message[]): SplitMessages<Message> {
   return { stable: messages, transient: [], transientTokens: 0 };
 }
 
 /** Splits off the last message if it is the user's and not the only one. */
-export function splitTransientEnd<Message>(
+function splitTransientEnd<Message>(
   format: MessageFormat<Message>,
   messages: readonly Message[],
 ): SplitMessages<Message> {

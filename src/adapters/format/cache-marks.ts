@@ -1,7 +1,7 @@
 // Cache marks: fields that state up to where a provider caches a prompt, and for how long. Agents move them to the end with each
 // call, so messages are compared without them.
 
-import { isRecord } from '../../shared/json.js';
+import { asArray, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { isPlainObject } from './plain-data.js';
 import { isSameValue } from './same-value.js';
@@ -71,9 +71,9 @@ export function cacheMarksOf(parts: readonly unknown[]): JsonRecord {
 export function cacheMarksText(message: unknown): string {
   try {
     if (!isRecord(message)) return '';
-    const { content } = message;
-    const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-    const marks = [message, ...parts].map((holder) => JSON.stringify(markMembers(holder)));
+    const marks = [message, ...asArray(message['content'])].map((holder) =>
+      JSON.stringify(markMembers(holder)),
+    );
     return marks.some((text) => text !== NO_MARKS) ? marks.join('\n') : '';
   } catch {
     // The reader of the format decides about messages that throw.
@@ -178,8 +178,7 @@ export function cacheTtlOfMessages(
 
 function readTtl(message: JsonRecord): number | undefined {
   try {
-    const { content } = message;
-    const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+    const parts = asArray(message['content']);
     let longest = cacheTtlIn(message);
     // By index: the caller's array may have overridden methods.
     for (let at = Math.max(0, parts.length - MARKED_MESSAGES); at < parts.length; at += 1) {

@@ -3,7 +3,7 @@
 import { CompressionExecutionError } from '../../shared/errors.js';
 import { asArray, asFilledText, asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { COMPACTION_KIND } from '../../shared/content.js';
+import { COMPACTION_KIND, isCompaction } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import type { ProviderCompacted } from '../../main/strategies/provider-compaction.js';
@@ -89,10 +89,6 @@ export function splitAtCompactions(entry: PlacedEntry): readonly PlacedEntry[] {
   }
   flush();
   return entries;
-}
-
-function isCompaction(block: PlacedBlock): boolean {
-  return block.type === 'opaque' && block.kind === COMPACTION_KIND;
 }
 
 /** Whether a part of a message is a compaction that succeeded: a failed one is empty. */

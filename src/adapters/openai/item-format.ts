@@ -5,7 +5,7 @@ import { isInstruction, opaqueBlockOf } from '../format/blocks.js';
 import { isSameButForCacheMarks } from '../format/cache-marks.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
-import { asRecord, asText } from '../../shared/json.js';
+import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { programsIn } from '../format/pinned-calls.js';
 import { madeFrom } from '../format/originals.js';
@@ -231,6 +231,8 @@ function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
 
 /** Joins the texts in lists of parts, one line each. */
 export function thoughtOf(...lists: readonly unknown[]): string {
-  const parts = lists.flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []));
-  return parts.flatMap((part) => asText(asRecord(part)?.['text']) ?? []).join('\n');
+  return lists
+    .flatMap(asArray)
+    .flatMap((part) => asText(asRecord(part)?.['text']) ?? [])
+    .join('\n');
 }

@@ -6,9 +6,16 @@ import { checkedReport } from '../../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
 import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
-import { assertKnownOptions, assertTokens, kindOf } from '../../shared/misuse.js';
-import type { Check } from '../../shared/misuse.js';
-import { asRecord, asText, isRecord } from '../../shared/json.js';
+import {
+  assertFunction,
+  assertKnownOptions,
+  assertString,
+  assertTokens,
+  hasFunctions,
+  kindOf,
+} from '../../shared/misuse.js';
+import type { Checks } from '../../shared/misuse.js';
+import { asRecord, isRecord } from '../../shared/json.js';
 import type { CompactCall } from './adapter-options.js';
 
 /**
@@ -67,39 +74,26 @@ export function checkedFields<Fields extends object>(given: Fields | null, what:
   );
 }
 
-const isText = expects(asText, 'a string');
-const isFunction = expects(
-  (value) => (typeof value === 'function' ? value : undefined),
-  'a function',
-);
-
-const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
-  signal: expects(asSignal, 'an AbortSignal'),
-  conversationId: isText,
-  modelName: isText,
+const CHECKS: Checks<CompactCall> = {
+  signal: assertAnySignal,
+  conversationId: assertString,
+  modelName: assertString,
   overheadTokens: assertTokens,
   reportedInputTokens: assertTokens,
   reportedCacheReadTokens: assertTokens,
-  reportedCacheMissReason: isText,
-  oddUsage: () => undefined,
+  reportedCacheMissReason: assertString,
+  oddUsage: null,
   cacheTtlMs: (_name, value) => {
     assertTimeToLive(value as number);
   },
-  answerUsage: isFunction,
-  keepsCacheBefore: isFunction,
-  compactByProvider: isFunction,
+  answerUsage: assertFunction,
+  keepsCacheBefore: assertFunction,
+  compactByProvider: assertFunction,
   reasoning: (_name, value) => {
     completeEditOptions({ reasoning: value as ReasoningPolicy });
   },
-  refusal: () => undefined,
+  refusal: null,
 };
-
-function expects(read: (value: unknown) => unknown, expected: string): Check {
-  return (name, value) => {
-    if (read(value) !== undefined) return;
-    throw new TypeError(`Expected ${name} to be ${expected}, got ${kindOf(value)}.`);
-  };
-}
 
 /**
  * Returns a checked copy of call arguments, each read once; `null` counts as absent.
@@ -116,7 +110,7 @@ export function checkedCall(given: unknown): CompactCall {
   const call: Record<string, unknown> = {};
   for (const [name, check] of Object.entries(CHECKS)) {
     const value = fields[name as keyof CompactCall] ?? undefined;
-    if (value !== undefined) check(name, value);
+    if (value !== undefined) check?.(name, value);
     call[name] = value;
   }
   const report = usageReportOf(call);
@@ -170,11 +164,11 @@ export function usageReportOf(call: CompactCall): UsageReport | undefined {
   return { inputTokens, cacheReadTokens, cacheMissReason: reason };
 }
 
-/** Accepts any implementation of `AbortSignal`. */
-function asSignal(value: unknown): unknown {
-  const { aborted, addEventListener, removeEventListener, throwIfAborted } = asRecord(value) ?? {};
-  const methods = [addEventListener, removeEventListener, throwIfAborted];
-  const isSignal =
-    typeof aborted === 'boolean' && methods.every((method) => typeof method === 'function');
-  return isSignal ? value : undefined;
+/** Accepts any implementation of `AbortSignal`. @throws TypeError for anything else */
+function assertAnySignal(name: string, value: unknown): void {
+  const isSignal = typeof asRecord(value)?.['aborted'] === 'boolean';
+  if (isSignal && hasFunctions(value, SIGNAL_METHODS)) return;
+  throw new TypeError(`Expected ${name} to be an AbortSignal, got ${kindOf(value)}.`);
 }
+
+const SIGNAL_METHODS = ['addEventListener', 'removeEventListener', 'throwIfAborted'];

@@ -1,6 +1,8 @@
 // The texts that a model sees of the tool `recall`, which returns results that were removed from its conversation: shared by the
 // AI SDK and the plugins of hosts. Looks nothing up.
 
+import { shownId } from '../../shared/shown-text.js';
+
 export const RECALL_DESCRIPTION: string =
   'Returns the full original result of an earlier tool call that was shortened to a placeholder to save ' +
   'space, such as [read_file: src/a.ts — success, 120 lines; recall("call_1") for the original]. Use it ' +
@@ -29,13 +31,6 @@ export const RECALL_SCHEMA: Readonly<Record<string, unknown>> = {
   required: ['id'],
   additionalProperties: false,
 };
-
-const MAX_SHOWN_ID_LENGTH = 100;
-
-/** Returns an id quoted and truncated for an answer. */
-export function shownId(id: string): string {
-  return JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
-}
 
 /** The answer for an unknown id. */
 export function adviceForAbsent(id: string): string {

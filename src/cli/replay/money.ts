@@ -67,36 +67,45 @@ interface PreflightCosts {
   readonly costs: CostReport;
 }
 
+const NO_TOKENS: RequestTokens = { sentTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** The running sums before the first request. */
+const NO_COSTS: CostReport = { ...NO_TOKENS, requests: 0, uncompacted: NO_TOKENS, rewrites: 0 };
+
+/** The same in dollars, and those of models without a known price. */
+const NO_DOLLARS: NonNullable<CostReport['dollars']> = { with: 0, without: 0, savedBy: {} };
+
 /** Returns one request per model call, as differences of the session's running sums. The last preflight precedes no request. */
 export function requestsOf(
   preflights: readonly PreflightCosts[],
   entries: readonly IContent[],
 ): readonly RecordedRequest[] {
   return preflights.slice(0, -1).map(({ entry, tokens, costs }, at): RecordedRequest => {
-    const former = preflights[at - 1]?.costs;
-    const read = (now: RequestTokens, then: RequestTokens | undefined): number =>
-      now.cacheReadTokens - (then?.cacheReadTokens ?? 0);
-    const cacheReadTokens = read(costs.uncompacted, former?.uncompacted);
-    const [now, then] = [costs.dollars, former?.dollars];
-    const savedBy = Object.entries(now?.savedBy ?? {});
-    const before: Readonly<Record<string, number>> = then?.savedBy ?? {};
+    const former = preflights[at - 1]?.costs ?? NO_COSTS;
+    const { dollars: now = NO_DOLLARS } = costs;
+    const { dollars: then = NO_DOLLARS } = former;
+    const savedBefore: InputSums['savedBy'] = then.savedBy;
+    const uncompactedReads = costs.uncompacted.cacheReadTokens - former.uncompacted.cacheReadTokens;
     return {
       atMs: entries[entry]?.metadata?.timestamp ?? null,
-      isCold: cacheReadTokens === 0,
+      isCold: uncompactedReads === 0,
       requests: 1,
-      rewrites: costs.rewrites - (former?.rewrites ?? 0),
+      rewrites: costs.rewrites - former.rewrites,
       with: {
         sentTokens: tokens.with,
-        cacheReadTokens: read(costs, former),
-        dollars: (now?.with ?? 0) - (then?.with ?? 0),
+        cacheReadTokens: costs.cacheReadTokens - former.cacheReadTokens,
+        dollars: now.with - then.with,
       },
       without: {
         sentTokens: tokens.without,
-        cacheReadTokens: Math.min(tokens.without, cacheReadTokens),
-        dollars: (now?.without ?? 0) - (then?.without ?? 0),
+        cacheReadTokens: Math.min(tokens.without, uncompactedReads),
+        dollars: now.without - then.without,
       },
       savedBy: Object.fromEntries(
-        savedBy.map(([rule, dollars]) => [rule, dollars - (before[rule] ?? 0)]),
+        Object.entries(now.savedBy).map(([rule, saved]) => [
+          rule,
+          saved - (savedBefore[rule] ?? 0),
+        ]),
       ),
     };
   });

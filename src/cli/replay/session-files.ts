@@ -1,13 +1,13 @@
 // Finds and reads the session files at a path that the user gives.
 
 import { statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CtxfoldError } from '../../index.js';
 import type { ErrorCode } from '../../index.js';
 import { readTranscript } from '../../transcripts.js';
-import type { ReadTranscriptOptions, Transcript, TranscriptFormat } from '../../transcripts.js';
+import type { Transcript, TranscriptFormat } from '../../transcripts.js';
 import { UsageError } from '../terminal/options.js';
 import { STANDARD_STREAM } from '../terminal/print.js';
 import type { Progress } from '../terminal/progress-bar.js';
@@ -37,22 +37,21 @@ const SKIPPED_FOLDER = /^(?:\.git|node_modules)$/;
  * @throws the signal's reason.
  */
 export async function findSessionFiles(path: string, signal?: AbortSignal): Promise<SessionFiles> {
-  const isFolder = path !== STANDARD_STREAM && (await statusOf(path))?.isDirectory() === true;
-  if (!isFolder) return { isFolder, files: [path] };
+  const top = path === STANDARD_STREAM ? undefined : await contentOf(path);
+  if (top === undefined) return { isFolder: false, files: [path] };
   const files: string[] = [];
   const links: string[] = [];
-  const pending = [path];
-  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+  // Grows while it is walked over.
+  const found = [...top];
+  for (const each of found) {
     signal?.throwIfAborted();
-    const listed = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
-    if (listed === undefined) files.push(folder);
-    if (listed === undefined && folder === path) return { isFolder: false, files };
-    for (const found of listed ?? []) {
-      const place = join(folder, found.name);
-      if (found.isDirectory()) {
-        if (!SKIPPED_FOLDER.test(found.name)) pending.push(place);
-      } else if (found.isSymbolicLink()) links.push(place);
-      else if (found.isFile()) files.push(place);
+    const place = join(each.parentPath, each.name);
+    if (each.isSymbolicLink()) links.push(place);
+    else if (each.isFile()) files.push(place);
+    else if (each.isDirectory() && !SKIPPED_FOLDER.test(each.name)) {
+      const content = await contentOf(place);
+      if (content === undefined) files.push(place);
+      for (const inner of content ?? []) found.push(inner);
     }
   }
   const known = new Map<string, string>();
@@ -65,7 +64,7 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
     const id = await idOf(link);
     if (id !== undefined) note(id, link);
   }
-  return { isFolder, files: [...known.values()].sort() };
+  return { isFolder: true, files: [...known.values()].sort() };
 }
 
 /** Returns what is the same for all links to a file; `undefined` for anything but a file. */
@@ -74,13 +73,14 @@ async function idOf(place: string): Promise<string | undefined> {
   return status?.isFile() === true ? `${status.dev}:${status.ino}` : undefined;
 }
 
-function statusOf(place: string): Promise<Stats | undefined> {
-  return stat(place).catch(() => undefined);
+/** Returns what is in a folder; `undefined` if it cannot be listed, as of a file. */
+function contentOf(place: string): Promise<readonly Dirent[] | undefined> {
+  return readdir(place, { withFileTypes: true }).catch(() => undefined);
 }
 
 /** Returns the size of a file in bytes; 0 if there is none. */
 export async function sizeOf(file: string): Promise<number> {
-  return (await statusOf(file))?.size ?? 0;
+  return (await stat(file).catch(() => undefined))?.size ?? 0;
 }
 
 /** How to read a session. */
@@ -104,25 +104,17 @@ export async function readSession(
   { format, signal, progress }: ReadSessionOptions,
 ): Promise<Transcript> {
   const isPiped = file === STANDARD_STREAM;
-  const bytes = isPiped || progress === undefined ? 0 : await sizeOf(file);
-  // A bar without a total would be full from its start.
-  const update =
-    bytes === 0 ? undefined : progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
   // Without this, an abort would wait for stdin, which may never end.
   const hangUp = (): void => void process.stdin.destroy();
   if (isPiped) signal?.addEventListener('abort', hangUp, { once: true });
-  const options = signal === undefined ? {} : { signal };
-  const reading = readTranscript(isPiped ? process.stdin : file, {
-    ...options,
-    ...(format !== undefined && { format }),
-    ...(update !== undefined && { onRead: (length) => update(Math.floor(length / MEGABYTE)) }),
-  });
+  const onRead = isPiped ? undefined : await beginReading(file, progress);
+  const reading = readTranscript(isPiped ? process.stdin : file, { format, signal, onRead });
   if (format === undefined || isPiped) return reading;
   const isEmpty = await reading.then(
     ({ entries }) => entries.length === 0,
     () => true,
   );
-  const other = isEmpty ? await formatOf(file, options) : undefined;
+  const other = isEmpty ? await formatOf(file, signal) : undefined;
   signal?.throwIfAborted();
   if (other === undefined || other === format) return reading;
   throw new CtxfoldError(
@@ -131,12 +123,23 @@ export async function readSession(
   );
 }
 
+/** Begins a bar; `undefined` for a file without a size, as its bar would be full from the start. */
+async function beginReading(
+  file: string,
+  progress: Progress | undefined,
+): Promise<((length: number) => void) | undefined> {
+  const bytes = progress === undefined ? 0 : await sizeOf(file);
+  if (bytes === 0) return undefined;
+  const update = progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
+  return (length) => update?.(Math.floor(length / MEGABYTE));
+}
+
 /** Returns the format that a file is recognized as, if any. */
 function formatOf(
   file: string,
-  options: ReadTranscriptOptions,
+  signal: AbortSignal | undefined,
 ): Promise<TranscriptFormat | undefined> {
-  return readTranscript(file, options).then(
+  return readTranscript(file, { signal }).then(
     ({ format }) => format,
     () => undefined,
   );

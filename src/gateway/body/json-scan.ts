@@ -25,11 +25,12 @@ export interface MemberRange {
 /** Returns the index of the first byte at or after `from` that is not white space. */
 export function skipSpace(bytes: Uint8Array, from: number): number {
   let at = from;
-  for (;;) {
-    const byte = bytes[at];
-    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
-    at += 1;
-  }
+  while (isSpace(bytes[at])) at += 1;
+  return at;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /** Returns the index after the value that starts at `from`. @throws SyntaxError if it does not end */
@@ -132,7 +133,7 @@ function skipScalar(bytes: Buffer, from: number): number {
   for (; at < bytes.length; at += 1) {
     const byte = bytes[at];
     const isEnd = byte === COMMA || byte === CLOSE_LIST || byte === CLOSE_OBJECT;
-    if (isEnd || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) break;
+    if (isEnd || isSpace(byte)) break;
   }
   if (at === from) throw notJson(from);
   return at;

@@ -57,6 +57,8 @@ interface ReadRequest extends TrackedRequest {
   readonly reasoning: ReasoningPolicy | undefined;
   /** Whether the model refuses reasoning that follows other messages than those from which it produced it. */
   readonly bindsReasoning: boolean;
+  /** The cache lifetime that the request asks for besides its messages. */
+  readonly cacheTtlMs: number | undefined;
 }
 
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
@@ -197,23 +199,21 @@ class LocalEngine implements Engine {
     if (messages === undefined || messages.length === 0) return 'messages that are not read';
     const about = { scope, api: name, name: call.name ?? conversationName(list.fields) };
     const model = call.model ?? asText(list.fields['model']);
-    const reasoning =
-      name === 'anthropic' ? reasoningOfModel(model, list.fields['thinking']) : undefined;
-    const binds = bindsReasoning(model) && reasoning !== 'keep';
-    return { about, list, messages, known, model, reasoning, bindsReasoning: binds };
+    const isAnthropic = name === 'anthropic';
+    const reasoning = isAnthropic ? reasoningOfModel(model, list.fields['thinking']) : undefined;
+    return {
+      ...{ about, list, messages, known, model, reasoning },
+      bindsReasoning: bindsReasoning(model) && reasoning !== 'keep',
+      cacheTtlMs: isAnthropic ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields),
+    };
   }
 
   /** Compacts a request that is a turn of its conversation. */
   async #compactTurn(call: EngineCall, request: ReadRequest): Promise<EngineAnswer> {
-    const { list, messages, known, model, reasoning } = request;
+    const { list, messages, model, reasoning, cacheTtlMs } = request;
     const { conversation, ...how } = this.#conversations.record(request);
+    const refusal = this.#refusalFor(call, request, conversation, how.isNew);
     const isAnthropic = call.api === 'anthropic';
-    const isUnknown = how.isNew && !known.messages.some(isFromModel);
-    const removesReasoning =
-      request.bindsReasoning &&
-      call.isObserved !== true &&
-      this.#mustDropReasoning(conversation, how.isNew, isUnknown);
-    const cacheTtlMs = isAnthropic ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
     let changedFrom = 0;
     try {
       const compacted = await this.#compacts[call.api](messages, {
@@ -222,27 +222,24 @@ class LocalEngine implements Engine {
         overheadTokens: tokensOfCharacters(list.bytes.length - (list.end - list.start)),
         answerUsage: (take) => (conversation.takeUsage = take),
         keepsCacheBefore: (index) => (changedFrom = index),
-        cacheTtlMs,
-        reasoning,
-        refusal: removesReasoning ? `${call.refusal ?? ''}\n${BOUND_REASONING}` : call.refusal,
+        ...{ cacheTtlMs, reasoning, refusal },
       });
       const sent = isAnthropic
         ? withBreakpointBefore(list.fields, compacted, changedFrom)
         : compacted;
       const pieces = piecesOf(list, messages, sent, this.#written, conversation.sent);
-      const body = call.isObserved === true ? undefined : pieces && this.#assemble(list, pieces);
+      const body = call.isObserved === true ? undefined : this.#assembled(list, pieces);
       this.#conversations.noteSent(
         conversation,
         body && pieces && sentIn(body, list, sent, pieces),
       );
       return {
-        outcome: pieces === undefined ? 'unchanged' : 'edited',
+        outcome: outcomeOf(pieces),
         body,
         editedBytes: pieces && lengthOf(pieces),
         conversation: stateOf(conversation, {
           ...how,
-          // Clients choose the model name, and pages show it.
-          model: model !== undefined && PLAIN_MODEL.test(model) ? model : undefined,
+          model: shownModel(model),
           givenMessages: messages.length,
           sentMessages: compacted.length,
           cacheTtlMs: cacheTtlOfMessages(messages, cacheTtlMs),
@@ -261,23 +258,24 @@ class LocalEngine implements Engine {
   }
 
   /**
-   * Whether a request must be sent without the reasoning in its messages, because the model may have produced that reasoning from
-   * other messages. Applies to conversations with such reasoning, and to new conversations that branch off from a conversation that lost some.
-   *
-   * @param isUnknown whether the conversation is new and no answer in its messages was seen before
+   * Returns what a request is to be treated as refused with: what its last attempt was refused with, and bound reasoning if the model
+   * may have produced the reasoning in its messages from other messages. That applies to conversations with such reasoning, and to new
+   * conversations that branch off from a conversation that lost some.
    */
-  #mustDropReasoning(
+  #refusalFor(
+    { refusal, isObserved }: EngineCall,
+    { bindsReasoning: isBinding, known }: ReadRequest,
     conversation: TrackedConversation,
     isNew: boolean,
-    isUnknown: boolean,
-  ): boolean {
+  ): string | undefined {
+    if (!isBinding || isObserved === true) return refusal;
     // With a store, another process may have begun the conversation, and the stored state tells.
-    const isOfNobody = isUnknown && this.#opened === undefined;
-    const takes =
+    const isOfNobody = isNew && this.#opened === undefined && !known.messages.some(isFromModel);
+    const drops =
       conversation.hasBoundReasoning || isOfNobody || (isNew && conversation.hasLostReasoning);
     conversation.hasBoundReasoning = false;
-    conversation.hasLostReasoning ||= takes;
-    return takes;
+    conversation.hasLostReasoning ||= drops;
+    return drops ? `${refusal ?? ''}\n${BOUND_REASONING}` : refusal;
   }
 
   /**
@@ -293,15 +291,16 @@ class LocalEngine implements Engine {
     });
     const pieces = piecesOf(list, messages, sent, this.#written);
     return {
-      outcome: pieces === undefined ? 'unchanged' : 'edited',
-      body: pieces && this.#assemble(list, pieces),
+      outcome: outcomeOf(pieces),
+      body: this.#assembled(list, pieces),
       sideOf: conversation.watched && { id: conversation.id, name: conversation.name },
       edits: NO_EDITS,
     };
   }
 
-  /** Assembles a new body in shared memory. */
-  #assemble({ bytes }: ListInBody, pieces: Pieces): Buffer {
+  /** Assembles a new body in shared memory; `undefined` if nothing has changed. */
+  #assembled({ bytes }: ListInBody, pieces: Pieces | undefined): Buffer | undefined {
+    if (pieces === undefined) return undefined;
     const length = lengthOf(pieces);
     const body = assemble(bytes, pieces, this.#memory.take(length));
     this.#memory.prepare(length);
@@ -314,6 +313,15 @@ class LocalEngine implements Engine {
     if (error instanceof Error && this.#failures.length < MAX_FAILURES)
       this.#failures.push(`${message} (${reasonOf(error)})`);
   }
+}
+
+function outcomeOf(pieces: Pieces | undefined): EngineAnswer['outcome'] {
+  return pieces === undefined ? 'unchanged' : 'edited';
+}
+
+/** Returns a model name that pages may show: clients choose it. */
+function shownModel(model: string | undefined): string | undefined {
+  return model !== undefined && PLAIN_MODEL.test(model) ? model : undefined;
 }
 
 function stateOf(

@@ -34,6 +34,17 @@ export interface ForwardEvents {
   readonly onRefused?: (text: string, status: number) => Promise<Uint8Array | undefined>;
 }
 
+/** A request that is being forwarded. */
+interface Forwarded {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly route: Route;
+  readonly body: Uint8Array | undefined;
+  readonly events: ForwardEvents;
+  /** The request's own body. If a first attempt fails, it has read a part of it. */
+  readonly own: OwnBody;
+}
+
 type ForwarderOptions = Pick<CompleteGatewayOptions, 'idleTimeoutMs' | 'proxyEnv'>;
 
 /** Owns the connections to the upstreams. */
@@ -62,7 +73,6 @@ export class Forwarder {
    * Forwards a request.
    *
    * @param body replaces the request's own body
-   * @param former the request's own body, of which a first attempt has read a part; for a retry, which gets a new connection
    */
   forward(
     request: IncomingMessage,
@@ -70,15 +80,20 @@ export class Forwarder {
     route: Route,
     body?: Uint8Array,
     events: ForwardEvents = {},
-    former?: OwnBody,
   ): void {
-    const { upstreamName } = route;
-    const own = former ?? new OwnBody(request);
+    this.#send({ request, response, route, body, events, own: new OwnBody(request) }, false);
+  }
+
+  /** @param isRepeated whether a kept connection has failed, so that the request gets a new one */
+  #send(forwarded: Forwarded, isRepeated: boolean): void {
+    const { request, response, route, body, own } = forwarded;
     let outgoing: ClientRequest;
     try {
-      outgoing = this.#open(request, route, body?.length, former !== undefined);
+      outgoing = this.#open(request, route, body?.length, isRepeated);
     } catch {
-      this.#reportFailure(`${upstreamName} did not answer (a request that cannot be passed on)`);
+      this.#reportFailure(
+        `${route.upstreamName} did not answer (a request that cannot be passed on)`,
+      );
       refuse(response, 400, 'the request has headers that cannot be passed on.');
       return;
     }
@@ -90,14 +105,9 @@ export class Forwarder {
       // Data that has arrived is still piped before the client's connection is closed.
       isBroken = true;
       if (isAnswered || response.destroyed) return;
-      if (wasUnread(error) && (body !== undefined || own.isKept)) {
-        isRetried = true;
-        this.forward(request, response, route, body, events, own);
-        return;
-      }
-      const failure = `${upstreamName} did not answer (${error.code ?? error.name})`;
-      this.#reportFailure(failure);
-      refuse(response, error.code === TIMEOUT ? 504 : 502, `${failure}.`);
+      isRetried = wasUnread(error) && (body !== undefined || own.isKept);
+      if (isRetried) this.#send(forwarded, true);
+      else this.#giveUp(forwarded, error);
     };
     outgoing.setTimeout(this.#idleTimeoutMs, () => {
       outgoing.destroy(Object.assign(new Error('Nothing came for too long.'), { code: TIMEOUT }));
@@ -119,29 +129,44 @@ export class Forwarder {
       own.forget();
       answer.once('end', drain);
       answer.on('error', fail);
-      const pass = (): void => {
-        pipeAnswer(answer, response, () => isBroken);
-        events.onAnswer?.(answer);
-      };
-      const { onRefused, ...others } = events;
-      if (onRefused === undefined || !REFUSED.has(answer.statusCode)) {
-        pass();
-        return;
-      }
-      void bodyForRetry(answer, onRefused).then((mended) => {
-        if (mended === undefined) {
-          pass();
-          return;
-        }
-        answer.resume();
-        if (!response.destroyed) this.forward(request, response, route, mended, others);
-      });
+      this.#takeAnswer(forwarded, answer, () => isBroken);
     });
     response.once('close', () => {
       if (!response.writableFinished) outgoing.destroy();
     });
     if (body === undefined) own.pipeTo(outgoing);
     else outgoing.end(body);
+  }
+
+  /** Answers a request that gets no answer. */
+  #giveUp({ response, route }: Forwarded, error: NodeJS.ErrnoException): void {
+    const failure = `${route.upstreamName} did not answer (${error.code ?? error.name})`;
+    this.#reportFailure(failure);
+    refuse(response, error.code === TIMEOUT ? 504 : 502, `${failure}.`);
+  }
+
+  /** Passes on an answer, unless it is a refusal for which there is another body. */
+  #takeAnswer(
+    { request, response, route, events: { onRefused, ...others } }: Forwarded,
+    answer: IncomingMessage,
+    isBroken: () => boolean,
+  ): void {
+    const pass = (): void => {
+      pipeAnswer(answer, response, isBroken);
+      others.onAnswer?.(answer);
+    };
+    if (onRefused === undefined || !REFUSED.has(answer.statusCode)) {
+      pass();
+      return;
+    }
+    void bodyForRetry(answer, onRefused).then((mended) => {
+      if (mended === undefined) {
+        pass();
+        return;
+      }
+      answer.resume();
+      if (!response.destroyed) this.forward(request, response, route, mended, others);
+    });
   }
 
   /** Opens a connection for an upgrade to another protocol. @throws for headers that cannot be passed on */

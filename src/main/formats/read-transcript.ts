@@ -30,11 +30,11 @@ import {
 
 export interface ReadTranscriptOptions {
   /** Not checked against the content. @default detected from the content */
-  readonly format?: TranscriptFormat;
+  readonly format?: TranscriptFormat | undefined;
   /** Aborting rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called after each piece with the length read so far: bytes, or characters if the source yields text. */
-  readonly onRead?: (length: number) => void;
+  readonly onRead?: ((length: number) => void) | undefined;
 }
 
 /** A transcript that was read completely. */
@@ -152,25 +152,11 @@ async function detectLines(
   named: Format | undefined,
 ): Promise<Lines | undefined> {
   if (named !== undefined && named.document === undefined) return recordsIn(named);
-  const splitter = new LineSplitter();
   const probed: unknown[] = [];
-  let isAtEnd = false;
-  let length = 0;
-  while (!isAtEnd && probed.length < PROBED_LINES && length <= MAX_DOCUMENT_LENGTH) {
-    const next = await text.next();
-    isAtEnd = next.done === true;
-    if (next.done !== true) {
-      head.push(next.value);
-      length += next.value.length;
-    }
-    for (const line of next.done === true ? [splitter.end()] : splitter.push(next.value)) {
-      const json = line?.replaceAll('\0', '').trim() ?? '';
-      if (json === '') continue;
-      const value = tryParseJson(json);
-      const format = detectRecordFormat(value);
-      if (format !== undefined) return recordsIn(named ?? format);
-      probed.push(value);
-    }
+  for await (const value of firstValues(text, head)) {
+    const format = detectRecordFormat(value);
+    if (format !== undefined) return recordsIn(named ?? format);
+    probed.push(value);
   }
   const [first, second] = probed;
   // Only a document on a single line begins with a line that is a complete object.
@@ -180,6 +166,30 @@ async function detectLines(
   if (asRecord(second) === undefined) return undefined;
   if (named === undefined) throw unknownFormat('A JSON Lines file with such records');
   return recordsIn(named);
+}
+
+/** Yields the values on the first lines, `undefined` for one that is no JSON, and appends the text that they are read from to `head`. */
+async function* firstValues(
+  text: AsyncGenerator<string>,
+  head: string[],
+): AsyncGenerator<unknown, void, undefined> {
+  const splitter = new LineSplitter();
+  let length = 0;
+  for (let values = 0; values < PROBED_LINES && length <= MAX_DOCUMENT_LENGTH;) {
+    // By `next`: the rest is read after these lines.
+    const next = await text.next();
+    if (next.done !== true) {
+      head.push(next.value);
+      length += next.value.length;
+    }
+    for (const line of next.done === true ? [splitter.end()] : splitter.push(next.value)) {
+      const json = line?.replaceAll('\0', '').trim() ?? '';
+      if (json === '') continue;
+      values += 1;
+      yield tryParseJson(json);
+    }
+    if (next.done === true) return;
+  }
 }
 
 function recordsIn(format: Format): Lines | undefined {

@@ -4,7 +4,7 @@
 import { abortable } from '../waiting/abortable.js';
 import { createReadStream } from 'node:fs';
 import { TextDecoder } from 'node:util';
-import { CtxfoldError } from '../../shared/errors.js';
+import { asError, CtxfoldError } from '../../shared/errors.js';
 
 /** Text of a transcript, in pieces of any size. */
 export type TranscriptChunks = AsyncIterable<string | Uint8Array>;
@@ -48,8 +48,7 @@ export async function* readText(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof CtxfoldError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw unreadable(`${name} cannot be read: ${reason}`, error);
+    throw unreadable(`${name} cannot be read: ${asError(error).message}`, error);
   }
 }
 

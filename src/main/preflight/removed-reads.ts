@@ -2,7 +2,7 @@
 // answer.
 
 import { resolve } from 'node:path';
-import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
+import { isCompleteResponse, isToolCallBlock } from '../../shared/content.js';
 import type {
   ContentBlock,
   IContent,
@@ -83,37 +83,45 @@ export class RemovedReads {
 
   /** @param present the new entries, which share the blocks that they keep */
   #compare(former: readonly FormerEntry[], present: readonly IContent[]): RemovedContent | null {
-    const paths = new Set<string>();
-    const callIds = new Set<string>();
-    const calls = new Map<string, ToolCallBlock>();
     const presentBlocks = new Set(present.flatMap(({ blocks }) => blocks));
     const inclusionsLeft = new Map<string, number>();
     for (const { text } of present.flatMap((entry) => this.#inclusionsOf(entry))) {
       inclusionsLeft.set(text, (inclusionsLeft.get(text) ?? 0) + 1);
     }
-    const formerBlocks = new Set<ContentBlock>();
+    const paths = new Set<string>();
+    const callIds = new Set<string>();
+    const calls = new Map<string, ToolCallBlock>();
     for (const { entry, isLost, findCall } of former) {
-      for (const block of entry.blocks) {
-        formerBlocks.add(block);
-        if (isToolCallBlock(block)) calls.set(block.id, block);
-        if (!isLost || !isToolResponseBlock(block) || block.isComplete === false) continue;
-        if (presentBlocks.has(block) || this.#isStandIn(block)) continue;
-        callIds.add(block.callId);
-        const call = findCall?.(block.callId) ?? calls.get(block.callId);
+      for (const call of entry.blocks.filter(isToolCallBlock)) calls.set(call.id, call);
+      if (!isLost) continue;
+      for (const { callId } of this.#lostResponses(entry, presentBlocks)) {
+        callIds.add(callId);
+        const call = findCall?.(callId) ?? calls.get(callId);
         for (const path of this.#pathsRead(call)) paths.add(path);
       }
-      if (!isLost) continue;
       for (const { path, text } of this.#inclusionsOf(entry)) {
         const left = inclusionsLeft.get(text) ?? 0;
         if (left === 0) paths.add(path);
         else inclusionsLeft.set(text, left - 1);
       }
     }
-    for (const block of presentBlocks) {
-      const isNew = isToolResponseBlock(block) && !formerBlocks.has(block);
-      if (isNew && block.isComplete !== false) this.#standIns.add(block);
-    }
+    this.#noteStandIns(former, presentBlocks);
     return paths.size + callIds.size === 0 ? null : { paths: [...paths], callIds: [...callIds] };
+  }
+
+  #lostResponses(
+    { blocks }: IContent,
+    present: ReadonlySet<ContentBlock>,
+  ): readonly ToolResponseBlock[] {
+    const complete = blocks.filter(isCompleteResponse);
+    return complete.filter((block) => !present.has(block) && !this.#isStandIn(block));
+  }
+
+  #noteStandIns(former: readonly FormerEntry[], present: ReadonlySet<ContentBlock>): void {
+    const formerBlocks = new Set(former.flatMap(({ entry }) => entry.blocks));
+    for (const block of present) {
+      if (isCompleteResponse(block) && !formerBlocks.has(block)) this.#standIns.add(block);
+    }
   }
 
   #isStandIn(response: ToolResponseBlock): boolean {

@@ -1,7 +1,7 @@
 // An index of a removal log by call id: which record has a call's original response, and which one the call. Restoring and listing
 // share it, because they must agree. Keeps no payloads.
 
-import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
+import { isCompleteResponse, isToolCallBlock } from '../../shared/content.js';
 import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 import type { LocatedRemoval } from './removal-reader.js';
@@ -51,7 +51,7 @@ export class CallIndex<Call, Response> {
         if (block.id !== (onlyCallId ?? block.id)) continue;
         const detail = this.#details.ofCall(block, removal);
         pushTo(this.#calls, block.id, { sessionId, toolName: this.#kept(block.name), detail });
-      } else if (isToolResponseBlock(block) && block.isComplete !== false) {
+      } else if (isCompleteResponse(block)) {
         if (block.callId !== (onlyCallId ?? block.callId)) continue;
         const doubt = this.#standIns.judge(block, record);
         if (doubt !== null) {

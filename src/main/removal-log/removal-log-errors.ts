@@ -1,6 +1,7 @@
 // The errors of the removal log: they name the file, the system's error and what to do, and never contain recorded content.
 
 import { asError, CtxfoldError, isError, systemCode } from '../../shared/errors.js';
+import { shownId } from '../../shared/shown-text.js';
 
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full: free some space there.',
@@ -24,8 +25,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   '42P01': 'Create its tables with POSTGRES_MIGRATION.',
   '25006': 'Connect to the primary.',
 };
-
-const MAX_SHOWN_ID_LENGTH = 100;
 
 /** Creates the error for a failed write. The changes that should have been recorded must not be applied. */
 export function writeFailed(path: string, cause: unknown): CtxfoldError {
@@ -55,9 +54,8 @@ export function readFailed(path: string, cause: unknown): CtxfoldError {
 export function notInRemovalLog(path: string, callId: string, skippedBytes: number): CtxfoldError {
   const damage =
     skippedBytes === 0 ? '' : ` ${skippedBytes} bytes of it were damaged and left out.`;
-  const shown = JSON.stringify(callId.slice(0, MAX_SHOWN_ID_LENGTH));
   return new CtxfoldError(
-    `The removal log ${path} holds no original result of the call ${shown}.${damage} ` +
+    `The removal log ${path} holds no original result of the call ${shownId(callId)}.${damage} ` +
       'Only what a pass removed or replaced is recorded; look in the history itself, or run the tool again.',
     'NOT_IN_REMOVAL_LOG',
   );
@@ -89,7 +87,7 @@ export function adviceFor(cause: unknown): string {
 /** Creates the error for restoring where there is no removal log. @param who such as `The session keeps no` */
 export function keepsNoRemovalLog(who: string, callId: string): CtxfoldError {
   return new CtxfoldError(
-    `${who} removal log to restore call ${JSON.stringify(callId)} from; create sessions with removalLogDirectory or removalLogPath.`,
+    `${who} removal log to restore call ${shownId(callId)} from; create sessions with removalLogDirectory or removalLogPath.`,
     'NOT_IN_REMOVAL_LOG',
   );
 }

@@ -211,6 +211,16 @@ export class StateKeeper {
       this.#unanswered.clear();
       return 'kept';
     }
+    return this.#meetConflict(key, text, known, isFormer);
+  }
+
+  /** Reads the state that stands in the way of a save, and decides whether to save again, as in `#swap`. */
+  async #meetConflict(
+    key: string,
+    text: string,
+    known: number | null,
+    isFormer: boolean,
+  ): Promise<KeepOutcome | 'outdated'> {
     const winner = await this.#read(key);
     const state = winner ? parse(winner) : undefined;
     if (mayNotOverwrite(state)) {

@@ -133,38 +133,69 @@ function causeOf(
   firstRequestOf: ReadonlyMap<string, number>,
   first: number,
 ): Finding['cause'] | null {
-  const key = sealOf(now.reasoning[first]?.part);
-  const request = firstRequestOf.get(key) ?? requests.length;
-  const holder = requests[request];
+  const origin = originOf(sealOf(now.reasoning[first]?.part), requests, firstRequestOf);
+  if (origin === undefined) return null;
+  const change = changeBefore(now, first, origin);
+  if (change !== null) return now.others[change]?.part.entry;
+  for (let back = 1; back <= first; back += 1) {
+    const present = now.reasoning[first - back];
+    if (sealOf(present?.part) !== sealOf(origin.reasoning.at(-back)?.part))
+      return present?.part.entry;
+  }
+  return null;
+}
+
+/** What a reply was generated from. */
+interface Origin {
+  readonly request: Conversation;
+  /** Number of other parts of the request in front of the reply. */
+  readonly length: number;
+  /** The reasoning in front of it: the request's, then the reply's own. */
+  readonly reasoning: readonly Placed[];
+}
+
+/** Finds what reasoning was generated from; `undefined` without earlier requests. */
+function originOf(
+  seal: string,
+  requests: readonly Conversation[],
+  firstRequestOf: ReadonlyMap<string, number>,
+): Origin | undefined {
+  const number = firstRequestOf.get(seal) ?? requests.length;
+  const holder = requests[number];
+  const own = holder?.reasoning.findIndex(({ part }) => sealOf(part) === seal) ?? 0;
+  const before = holder?.reasoning.slice(0, own) ?? [];
+  const request = requests[number - 1];
+  if (request !== undefined) {
+    const ofReply = before.filter(({ part }) => firstRequestOf.get(sealOf(part)) === number);
+    return {
+      request,
+      length: request.others.length,
+      reasoning: [...request.reasoning, ...ofReply],
+    };
+  }
   // Reasoning in the first request was generated from what is before it there; the actual request is not known.
-  const made = requests[request - 1] ?? holder;
-  if (made === undefined) return null;
-  const own = holder?.reasoning.findIndex(({ part }) => sealOf(part) === key) ?? 0;
-  const length = made === holder ? (made.othersBefore[own] ?? 0) : made.others.length;
+  return holder && { request: holder, length: holder.othersBefore[own] ?? 0, reasoning: before };
+}
+
+/** The index of the first other part in front of a reply that differs from before, or `null`. */
+function changeBefore(
+  now: Conversation,
+  first: number,
+  { request, length }: Origin,
+): number | null {
   const end = now.othersBefore[first] ?? 0;
-  const changes = possibleStarts(now, made, length, end).map((start) => {
+  const changes = possibleStarts(now, request, length, end).map((start) => {
     // What stands in front of this start is gone, so it is not the reply's own.
     const isOwn = (other: Placed | undefined): boolean =>
       other?.role === 'assistant' &&
       (other.part.entry === now.reasoning[first]?.part.entry ||
-        !made.others.slice(0, start).some((gone) => isSame(gone, other)));
-    return firstChange(now, end, made.others.slice(start, length), isOwn);
+        !request.others.slice(0, start).some((gone) => isSame(gone, other)));
+    return firstChange(now, end, request.others.slice(start, length), isOwn);
   });
-  if (!changes.includes(null)) {
-    const [ifNothingIsKept, ...ifKept] = changes as readonly number[];
-    // The start with the longest agreement is the likely one.
-    const change = ifKept.reduce((a, b) => Math.max(a, b), ifKept[0] ?? ifNothingIsKept ?? 0);
-    return now.others[change]?.part.entry;
-  }
-  const ofReply = (holder?.reasoning.slice(0, own) ?? []).filter(
-    ({ part }) => made === holder || firstRequestOf.get(sealOf(part)) === request,
-  );
-  const chain = made === holder ? ofReply : [...made.reasoning, ...ofReply];
-  for (let back = 1; back <= first; back += 1) {
-    const present = now.reasoning[first - back];
-    if (sealOf(present?.part) !== sealOf(chain.at(-back)?.part)) return present?.part.entry;
-  }
-  return null;
+  if (changes.includes(null)) return null;
+  const [ifNothingIsKept = 0, ...ifKept] = changes as readonly number[];
+  // The start with the longest agreement is the likely one.
+  return ifKept.reduce((a, b) => Math.max(a, b), ifKept[0] ?? ifNothingIsKept);
 }
 
 /**

@@ -98,60 +98,116 @@ interface CommandPurpose {
  * otherwise.
  */
 export function purposeOf(text: string): CommandPurpose {
-  let found: Purpose | undefined;
-  let isStart = true;
-  let isPiped = false;
-  let isRemote = false;
-  let others = 0;
+  return new ProgramScan(text).purpose();
+}
+
+/** Where a word stands: where a program starts, after a pipe, or among the arguments of a program. */
+type Position = 'start' | 'piped' | 'argument';
+
+/** Walks over the words and signs of a command. */
+class ProgramScan {
+  readonly #text: string;
+  #position: Position = 'start';
+  /** Whether the program that a remote one runs is still to come. */
+  #isRemote = false;
   /** The end of the last quoted text that is data, in which nothing runs. */
-  let quoteEnd = -1;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text.charCodeAt(at);
-    if (isWordCharacter(character)) {
-      const end = wordEnd(text, at);
-      const word = text.slice(at, end);
-      if (isStart && text.charCodeAt(end) === ASSIGNED) {
-        at = valueEnd(text, end);
+  #quoteEnd = -1;
+  #found: Purpose | undefined;
+  /** Number of programs that neither read nor search. */
+  #others = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  purpose(): CommandPurpose {
+    const text = this.#text;
+    for (let at = 0; at < text.length;) {
+      if (!isWordCharacter(text.charCodeAt(at))) {
+        at = this.#takeSign(at);
         continue;
       }
-      if (STARTERS.has(word)) isStart = true;
-      else if ((isStart || isPiped) && !precedesProgram(word)) {
-        const words = argumentsBehind(text, end);
-        const purpose = purposeOfProgram(word, words);
-        if (purpose === 'write') return { purpose, words };
-        if (isStart && (purpose === 'read' || found === undefined)) found = purpose ?? found;
-        if (isStart && purpose === undefined)
-          others += Number(!isRemote && at > quoteEnd && !isQuiet(text, at, end));
-        // What runs there is known now, so the program that starts it does not count.
-        else if (isRemote) others -= 1;
-        isRemote = isStart && purpose === undefined && (isRemote || REMOTE.has(word));
-        isStart = isRemote;
-        isPiped = false;
+      const end = wordEnd(text, at);
+      const isAssignment = this.#position === 'start' && text.charCodeAt(end) === ASSIGNED;
+      if (!isAssignment) {
+        const written = this.#takeWord(at, end);
+        if (written !== undefined) return written;
       }
-      at = end - 1;
-    } else if (STARTING.has(character) || (isQuote(character) && opensScript(text, at))) {
-      // The program that starts the script does not count.
-      if (isRemote && isQuote(character)) others -= 1;
-      isStart = true;
-      isRemote = false;
-    } else if (isQuote(character)) {
-      if (at > quoteEnd) quoteEnd = endOfQuote(text, at);
-      isStart = isRemote;
-      isPiped = false;
-    } else if (character === BRACE) isStart = isSpace(text.charCodeAt(at + 1));
-    else if (character === PIPE) {
-      // A program after a pipe only filters, unless it writes its input somewhere.
-      isStart = text.charCodeAt(at + 1) === PIPE;
-      isPiped = !isStart;
-      isRemote = false;
-      if (isStart) at += 1;
-    } else if (!isSpace(character)) {
-      isStart = isRemote;
-      isPiped = false;
+      at = isAssignment ? valueEnd(text, end) : end;
     }
+    const runsOthers = this.#others > 0;
+    const isNoList = this.#found === 'search' && runsOthers;
+    return { purpose: isNoList ? undefined : this.#found, runsOthers };
   }
-  const runsOthers = others > 0;
-  return { purpose: found === 'search' && runsOthers ? undefined : found, runsOthers };
+
+  /** Takes a word. Returns the purpose of the command if the word is a program that writes: no other one is stronger. */
+  #takeWord(start: number, end: number): CommandPurpose | undefined {
+    const word = this.#text.slice(start, end);
+    if (STARTERS.has(word)) {
+      this.#position = 'start';
+      return undefined;
+    }
+    if (this.#position === 'argument' || precedesProgram(word)) return undefined;
+    const words = argumentsBehind(this.#text, end);
+    const purpose = purposeOfProgram(word, words);
+    if (purpose === 'write') return { purpose, words };
+    // A program after a pipe only filters, unless it writes its input somewhere.
+    if (this.#position === 'start') this.#takeProgram(word, start, purpose);
+    this.#takeArgument();
+    return undefined;
+  }
+
+  #takeProgram(word: string, start: number, purpose: 'read' | 'search' | undefined): void {
+    if (purpose === 'read') this.#found = purpose;
+    else this.#found ??= purpose;
+    if (purpose === undefined) {
+      const isOther = !this.#isRemote && start > this.#quoteEnd;
+      if (isOther && !isQuiet(this.#text, start, start + word.length)) this.#others += 1;
+      this.#isRemote ||= REMOTE.has(word);
+      return;
+    }
+    // What runs there is known now, so the program that starts it does not count.
+    if (this.#isRemote) this.#others -= 1;
+    this.#isRemote = false;
+  }
+
+  /** Goes on with the arguments of a program. Any of those of a remote one may be the program that it runs. */
+  #takeArgument(): void {
+    this.#position = this.#isRemote ? 'start' : 'argument';
+  }
+
+  /** Takes a character that belongs to no word. Returns the index after it, or after the sign that it begins. */
+  #takeSign(at: number): number {
+    const text = this.#text;
+    const character = text.charCodeAt(at);
+    const isFollowedBySame = text.charCodeAt(at + 1) === character;
+    if (isQuote(character)) this.#takeQuote(at);
+    else if (STARTING.has(character)) this.#begin('start');
+    else if (character === PIPE) {
+      this.#begin(isFollowedBySame ? 'start' : 'piped');
+      if (isFollowedBySame) return at + 2;
+    } else if (character === BRACE) {
+      if (isSpace(text.charCodeAt(at + 1))) this.#position = 'start';
+      else if (this.#position === 'start') this.#position = 'argument';
+    } else if (!isSpace(character)) this.#takeArgument();
+    return at + 1;
+  }
+
+  #takeQuote(at: number): void {
+    if (opensScript(this.#text, at)) {
+      // The program that starts the script does not count.
+      if (this.#isRemote) this.#others -= 1;
+      this.#begin('start');
+      return;
+    }
+    if (at > this.#quoteEnd) this.#quoteEnd = endOfQuote(this.#text, at);
+    this.#takeArgument();
+  }
+
+  #begin(position: 'start' | 'piped'): void {
+    this.#position = position;
+    this.#isRemote = false;
+  }
 }
 
 /** Text directly before a word that runs nothing: a command substitution, a function's argument, or a member that is no command. */
@@ -208,11 +264,11 @@ function argumentsBehind(text: string, start: number): string {
 /** The value of an assignment before a program. Quoted parts and command substitutions may contain spaces. */
 const VALUE = /(?:"(?:\\[^]|[^"\\])*"|'[^']*'|\$\([^()]*\)|\\[^]|[^\s"'\\;&|])*/y;
 
-/** The index of the last character of the value assigned by the `=` at `start`. */
+/** The index after the value assigned by the `=` at `start`. */
 function valueEnd(text: string, start: number): number {
   VALUE.lastIndex = start + 1;
   VALUE.test(text);
-  return Math.max(start, VALUE.lastIndex - 1);
+  return VALUE.lastIndex;
 }
 
 function wordEnd(text: string, start: number): number {

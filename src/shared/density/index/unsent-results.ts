@@ -1,6 +1,7 @@
 // Tracks results that were not sent to the model yet, with their calls, and which lines they share with earlier results. Only
 // these payloads are kept, until the next answer.
 
+import { isCompleteResponse } from '../../content.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { WorkerPoolError } from '../../errors.js';
 import { resultText } from '../../shrink/result-text.js';
@@ -69,7 +70,7 @@ export function outOfReachLength(contents: readonly IContent[], from: number = 0
 function resultsIn(entry: IContent | undefined): number {
   let results = 0;
   for (const block of entry?.speaker === 'tool' ? entry.blocks : []) {
-    if (block.type === 'tool_response' && block.isComplete !== false) results += 1;
+    if (isCompleteResponse(block)) results += 1;
   }
   return results;
 }
