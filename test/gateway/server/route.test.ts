@@ -102,7 +102,12 @@ describe('routeOf', () => {
 
   it('routes no request for Azure, Amazon or Google Cloud to another provider, which would get its key', () => {
     const { azure: _a, bedrock: _b, vertex: _v, ...others } = UPSTREAMS;
-    for (const target of [DEPLOYMENT, BY_VERSION, `/model/${SONNET}/invoke`, `/v1/${CLAUDE}:rawPredict`])
+    for (const target of [
+      DEPLOYMENT,
+      BY_VERSION,
+      `/model/${SONNET}/invoke`,
+      `/v1/${CLAUDE}:rawPredict`,
+    ])
       expect(routeOf({ method: 'POST', headers: {} }, target, others)).toBeUndefined();
   });
 });
