@@ -23,10 +23,10 @@ export class ShownImages {
   bind(before: PlacedEntry[], entry: PlacedEntry): PlacedEntry {
     const answers = before.at(-1);
     const result = answers?.blocks.at(-1);
-    const [first] = entry.blocks;
+    if (entry.speaker !== 'human' || answers === undefined) return entry;
     const images = entry.blocks.filter(isImage);
-    if (answers === undefined || result?.type !== 'tool_response') return entry;
-    if (entry.speaker !== 'human' || first === undefined || images.length === 0) return entry;
+    const [first] = images;
+    if (first === undefined || result?.type !== 'tool_response') return entry;
     if (first.origin[0] > result.origin[0] + 1) return entry;
     const caption = joinTexts(entry.blocks).replace(/\d+/g, '0');
     if (caption.length > MAX_CAPTION_CHARACTERS) return entry;
