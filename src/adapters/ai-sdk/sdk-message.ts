@@ -63,7 +63,6 @@ export function callsIn(parts: readonly SdkPart[], approved: ApprovedCalls): Cal
     serverCalls: idsOf(calls.filter(isServers)),
     answered: idsOf(others.filter(({ type }) => type === 'tool-result')),
     related: others.map(({ approvalId, toolCallId = approved.get(approvalId) }) => toolCallId),
-    usesComputer: calls.some(isOfComputer),
     programs: calls.flatMap(programsOf),
     staysPinned: calls.some(isSearch),
   };
@@ -84,9 +83,4 @@ function programsOf({ providerOptions }: PartFields): readonly unknown[] {
   return Object.values(asRecord(providerOptions) ?? {}).flatMap((options) =>
     programsIn(asRecord(options)?.['caller']),
   );
-}
-
-function isOfComputer({ input }: PartFields): boolean {
-  const { actions, pendingSafetyChecks } = asRecord(input) ?? {};
-  return Array.isArray(actions) && Array.isArray(pendingSafetyChecks);
 }

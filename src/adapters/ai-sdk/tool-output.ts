@@ -4,6 +4,7 @@ import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { outputField } from '../format/blocks.js';
 import type { Outcome } from '../format/blocks.js';
+import { SCREENSHOT, withoutPicture } from '../format/screenshot.js';
 import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 
@@ -29,10 +30,7 @@ export function readToolOutput(output: JsonRecord): Outcome {
       return { result: readContent(value), mediaTokens: contentMediaTokens(value) };
     case 'json': {
       const fields = asRecord(value) ?? {};
-      const shown = asRecord(fields['output']);
-      if (shown?.['type'] === 'computer_screenshot') {
-        return { result: `[${shown['type']}]`, mediaTokens: payloadTokens('image/*') };
-      }
+      if (screenshotIn(fields) !== undefined) return SCREENSHOT;
       // As a result, a list of texts would be content that a text cannot replace.
       const isTexts = Array.isArray(value) && value.every((item) => typeof item === 'string');
       return {
@@ -82,12 +80,19 @@ function textField(fields: JsonRecord): string {
   return typeof fields[field] === 'string' && field !== 'error' ? field : '';
 }
 
+function screenshotIn({ output }: JsonRecord): JsonRecord | undefined {
+  const shown = asRecord(output);
+  return shown?.['type'] === 'computer_screenshot' ? shown : undefined;
+}
+
 /**
- * Returns a text in the shape that OpenAI's shell tools and `apply_patch` require; `undefined` for any other tool. The SDK would send
- * output of another shape as a function's output, which OpenAI rejects.
+ * Returns a text in the shape that OpenAI's own tools require; `undefined` for any other tool. The SDK would send output of another
+ * shape as a function's output, which OpenAI rejects.
  */
 function inShape(value: JsonRecord, text: string, toolName: unknown): JsonRecord | undefined {
   const { output } = value;
+  const shown = screenshotIn(value);
+  if (shown !== undefined) return { ...value, output: withoutPicture(shown) };
   const last = asRecord(asArray(output).at(-1));
   if (last?.['outcome'] !== undefined && typeof last['stdout'] === 'string') {
     return { ...value, output: [{ ...last, stdout: text, stderr: '' }] };

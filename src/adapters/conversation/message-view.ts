@@ -8,6 +8,7 @@ import { runSlices } from '../../shared/slices.js';
 import type { MessageFormat, Origin, PlacedBlock, Reading } from '../format/message-format.js';
 import { cacheMarksText, MARKED_MESSAGES, withoutCacheMarks } from '../format/cache-marks.js';
 import { arrangeMessages, OPENING, OPENING_TOKENS, withOpening } from './arrange-messages.js';
+import { Dependents } from './dependents.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
 import { isAtOrBehind, isPinned, lengthOf, NO_EDITS, NO_PARTS } from '../format/message-place.js';
@@ -22,7 +23,6 @@ import { editsOf, findChangedMessages, isPlaced, PER_SLICE } from '../format/pla
 import { writeEntry } from '../format/provider-compaction.js';
 import { ConversationReader, readAlone } from './read-in-slices.js';
 import { isSameList } from '../format/same-value.js';
-import { pushTo } from '../../shared/lists-by-key.js';
 
 /** Thrown if a message was changed after it was read, so that edits no longer apply to it. */
 export class ChangedMessageError extends TypeError {
@@ -37,10 +37,7 @@ export class MessageView<Message> {
   readonly #reader: ConversationReader<Message>;
   readonly #given: Message[] = [];
   readonly #records: GivenMessage<Message>[] = [];
-  /** Id of a tool call → the messages with parts that must be removed along with the call. */
-  readonly #dependents = new Map<string, GivenMessage<Message>[]>();
-  /** By id of a tool call, the number of calls that were not removed. */
-  readonly #remainingCalls = new Map<string, number>();
+  readonly #dependents = new Dependents<GivenMessage<Message>>();
   /** Cache marks, as text, of edited messages that have some: an LRU of at most `MARKED_MESSAGES`. */
   readonly #marks = new Map<GivenMessage<Message>, string>();
   #places: Place<Message>[] = [];
@@ -299,20 +296,11 @@ export class MessageView<Message> {
       if (record.remaining !== record.parts) record.remaining = [...record.remaining, block];
       record.parts.push(block);
     }
-    if (block.type === 'tool_call') this.#countCall(block.id, 1);
-    if (block.type !== 'opaque' || block.callId === undefined) return;
-    pushTo(this.#dependents, block.callId, record);
-  }
-
-  #countCall(id: string, change: number): void {
-    this.#remainingCalls.set(id, (this.#remainingCalls.get(id) ?? 0) + change);
+    this.#dependents.add(block, record);
   }
 
   #setRemaining(record: GivenMessage<Message>, remaining: readonly PlacedBlock[]): void {
-    for (const block of record.remaining) {
-      if (block.type === 'tool_call') this.#countCall(block.id, -1);
-    }
-    for (const block of remaining) if (block.type === 'tool_call') this.#countCall(block.id, 1);
+    this.#dependents.change(record.remaining, remaining);
     record.remaining = remaining;
   }
 
@@ -323,13 +311,12 @@ export class MessageView<Message> {
       all.add(record);
       if (all.size % PER_SLICE === 0) yield;
       for (const block of record.parts) {
-        if (block.type !== 'tool_call') continue;
-        for (const dependent of this.#dependents.get(block.id) ?? []) all.add(dependent);
+        for (const dependent of this.#dependents.of(block)) all.add(dependent);
       }
     }
     let rewritten = 0;
     for (const record of all) {
-      record.edits = editsOf(record, (block) => this.#isOrphan(block));
+      record.edits = editsOf(record, (block) => this.#dependents.isOrphan(block));
       record.current = this.#rewriteMarked(record);
       rewritten += 1;
       if (rewritten % PER_SLICE === 0) yield;
@@ -370,15 +357,6 @@ export class MessageView<Message> {
     } catch (cause) {
       throw new ChangedMessageError(index, cause);
     }
-  }
-
-  /** Whether a block depends on a removed call. Providers reject such a block. */
-  #isOrphan(block: PlacedBlock): boolean {
-    return (
-      block.type === 'opaque' &&
-      block.callId !== undefined &&
-      this.#remainingCalls.get(block.callId) === 0
-    );
   }
 
   /** Returns a function from an entry that ctxfold wrote to its message, which is made if there is none yet. */

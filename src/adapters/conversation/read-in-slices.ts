@@ -13,15 +13,26 @@ import type {
 } from '../format/message-format.js';
 import { PER_SLICE } from '../format/placed.js';
 import { splitAtCompactions } from '../format/provider-compaction.js';
+import { ShownImages } from './shown-images.js';
 
-/** Makes the ids of calls unique in blocks, because texts name a result by its id. */
-class CallIds {
+/**
+ * Makes the ids of calls unique in blocks, because texts name a result by its id, and finds the images that belong to results. For one
+ * conversation.
+ */
+class EntryReader {
   readonly #ids = new UniqueIds();
+  readonly #images = new ShownImages();
   /** By repeated id, the unique id of its newest call. */
   readonly #newest = new Map<string, string>();
 
+  /** Adds an entry of a reader to the entries of the same reading. */
+  addTo(entries: PlacedEntry[], entry: PlacedEntry): void {
+    const added = this.#images.bind(entries, this.#madeUnique(entry));
+    entries.push(...splitAtCompactions(added));
+  }
+
   /** Returns an entry with unique ids, the same one if no id is repeated. */
-  madeUnique(entry: PlacedEntry): PlacedEntry {
+  #madeUnique(entry: PlacedEntry): PlacedEntry {
     if (entry.speaker === 'ai') {
       const calls = entry.blocks.filter((block) => block.type === 'tool_call');
       for (const id of new Set(calls.map((call) => call.id))) {
@@ -54,14 +65,14 @@ class CallIds {
 /**
  * Reads messages with a reader.
  *
- * @param ids of the calls that the reader has read
+ * @param entryReader of the entries that the reader has read
  * @throws what the reader throws; TypeError for an entry that no history accepts. The reader has already read some messages then.
  */
 export function* readInSlices<Message>(
   reader: MessageReader<Message>,
   messages: readonly Message[],
   firstIndex: number,
-  ids: CallIds = new CallIds(),
+  entryReader: EntryReader = new EntryReader(),
 ): Generator<void, Reading, undefined> {
   const reading: Reading = { entries: [], pinnedTokens: 0 };
   // By index: `entries()` would allocate a pair for each message.
@@ -74,7 +85,7 @@ export function* readInSlices<Message>(
   for (const entry of reading.entries) {
     if (entries.length % PER_SLICE === 0) yield;
     assertHoldable(entry);
-    entries.push(...splitAtCompactions(ids.madeUnique(entry)));
+    entryReader.addTo(entries, entry);
   }
   return { ...reading, entries };
 }
@@ -95,7 +106,7 @@ export function readAlone<Message>(
 export class ConversationReader<Message> {
   readonly #format: Pick<MessageFormat<Message>, 'createReader'>;
   #reader: MessageReader<Message>;
-  #ids = new CallIds();
+  #entryReader = new EntryReader();
   /** Number of messages in each reading, so that they can be read again in the same batches: a message may depend on its neighbours. */
   readonly #lengths: number[] = [];
 
@@ -116,7 +127,7 @@ export class ConversationReader<Message> {
   ): Generator<void, Reading, undefined> {
     const first = given.length;
     try {
-      const reading = yield* readInSlices(this.#reader, messages, first, this.#ids);
+      const reading = yield* readInSlices(this.#reader, messages, first, this.#entryReader);
       this.#lengths.push(messages.length);
       return reading;
     } catch (cause) {
@@ -130,11 +141,11 @@ export class ConversationReader<Message> {
 
   #startOver(given: readonly Message[]): void {
     this.#reader = this.#format.createReader();
-    this.#ids = new CallIds();
+    this.#entryReader = new EntryReader();
     let from = 0;
     for (const length of this.#lengths) {
       const messages = given.slice(from, from + length);
-      runSlices(readInSlices(this.#reader, messages, from, this.#ids));
+      runSlices(readInSlices(this.#reader, messages, from, this.#entryReader));
       from += length;
     }
   }

@@ -16,6 +16,8 @@ export type PlacedBlock = ContentBlock & {
   readonly origin: Origin;
   /** Set for the reasoning of a pinned message: the message stays even if its reasoning is removed. */
   readonly isOfPinned?: true;
+  /** Set for an image that belongs to the result of the call `callId`: it goes when that result is replaced. */
+  readonly isShown?: true;
 };
 
 /** An entry whose blocks have origins. The blocks of one message may be spread over several entries. */

@@ -21,8 +21,6 @@ export interface CallsInMessage {
   readonly related?: readonly unknown[];
   /** Calls of the provider's tools that made some of the message's calls. */
   readonly programs?: readonly unknown[];
-  /** Whether the message uses OpenAI's computer tool, whose results are screenshots. @default false */
-  readonly usesComputer?: boolean;
   /** Whether the message must be sent unchanged for another reason. @default false */
   readonly staysPinned?: boolean;
 }
@@ -62,7 +60,6 @@ export class PinnedCalls {
     const { calls = [], serverCalls = [], answered = [], programs = [] } = message;
     const isPinned =
       message.staysPinned === true ||
-      message.usesComputer === true ||
       programs.length > 0 ||
       serverCalls.some((id) => !answered.includes(id)) ||
       (this.#ids.size > 0 && callsOfOtherMessages(message).some((id) => this.#ids.has(id)));

@@ -12,12 +12,14 @@ import { citationsInContent } from '../format/citations.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
 import { editedContent } from '../format/part-edits.js';
 import { joinTexts } from '../format/placed.js';
+import { REMOVED_SCREENSHOT, withoutPicture } from '../format/screenshot.js';
 import { reasoningOfHosted } from '../request/claude-reasoning.js';
 import { BaseMessageReader } from './base-message-reader.js';
 import { callFacts, callLists, withArguments } from './call-places.js';
 import { copyWith, makeMessage } from './message-class.js';
-import { contentList, fieldsOf, typeOf } from './message-fields.js';
+import { contentList, fieldsOf, isScreenshot, typeOf } from './message-fields.js';
 import { LANGCHAIN_PROVIDER_MESSAGES } from './provider-compaction.js';
+import { mediaTypeOf } from './read-content.js';
 
 /** The format of the messages that chat models of LangChain accept. */
 export const baseMessageFormat: MessageFormat<BaseMessage> = {
@@ -65,7 +67,9 @@ function rewrite(message: BaseMessage, edits: PartEdits): BaseMessage {
   const { content } = message;
   const edit = edits.get(0);
   if (edit?.type === 'tool_response') {
-    return copyWith(message, { content: withResult(content, String(edit.result)) });
+    const isShown = isScreenshot(fieldsOf(message));
+    const result = isShown ? withoutPictures(content) : withResult(content, String(edit.result));
+    return copyWith(message, { content: result });
   }
   return copyWith(message, { content: withEdits(content, edits) });
 }
@@ -76,6 +80,14 @@ function withResult(content: BaseMessage['content'], text: string): BaseMessage[
   const items: readonly unknown[] = content;
   const isInput = /^input_/.test(asText(asRecord(items[0])?.['type']) ?? '');
   return [{ ...cacheMarksOf(items), type: isInput ? 'input_text' : 'text', text }];
+}
+
+function withoutPictures(content: BaseMessage['content']): BaseMessage['content'] {
+  if (!Array.isArray(content)) return REMOVED_SCREENSHOT;
+  const items = content.map((item) =>
+    mediaTypeOf(item) === undefined ? item : withoutPicture(item),
+  );
+  return items as BaseMessage['content'];
 }
 
 function write({ speaker, blocks }: IContent, among: readonly BaseMessage[]): BaseMessage {

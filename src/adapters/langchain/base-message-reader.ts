@@ -2,7 +2,6 @@
 
 import { isStripped } from '../../main/preflight/reasoning-policy.js';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
-import type { JsonRecord } from '../../shared/json.js';
 import { toolCall } from '../../shared/content.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import { payloadText } from '../../shared/tokens/content-text.js';
@@ -11,14 +10,15 @@ import { answerBlock, opaqueBlockOf } from '../format/blocks.js';
 import { mediaTokensIn } from '../format/opaque-tokens.js';
 import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { fixedIf, groupOfCalls, placed } from '../format/placed.js';
+import { SCREENSHOT } from '../format/screenshot.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { plainData } from '../format/plain-data.js';
 import { callFacts, ownersOf } from './call-places.js';
 import type { CallFacts } from './call-places.js';
 import { callIdOf, callsIn, isCallBlock } from './calls-in-message.js';
-import { contentList, fieldsOf, typeOf } from './message-fields.js';
+import { contentList, fieldsOf, isScreenshot, typeOf } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
-import { isPicture, mediaTypeOf, opaqueContent, readContent, readResult } from './read-content.js';
+import { mediaTypeOf, opaqueContent, readContent, readResult } from './read-content.js';
 
 /** Stands for the entry of a pinned message, which gets none. */
 const PINNED: PlacedEntry = { speaker: 'human', blocks: [] };
@@ -118,6 +118,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     const { status } = message;
     const answers = { id: id === '' ? undefined : id, name: asText(message.name) };
     const call = this.#pairing.answer(answers, [index, 0], true);
+    if (isScreenshot(message)) return placed(answerBlock(call, SCREENSHOT), index, 0);
     const result = readResult(message.content);
     const outcome = {
       result,
@@ -133,8 +134,9 @@ function wholeBlocks({ content, tool_calls: calls }: MessageFields, index: numbe
   const items = contentList(content);
   const blocks = items.map((item) => {
     const block = readContent(item);
-    const isRead = block.type === 'text' ? !isPicture(item) : isStripped(block);
-    return isRead ? block : opaqueBlockOf('whole', item, mediaTypeOf);
+    return block.type === 'text' || isStripped(block)
+      ? block
+      : opaqueBlockOf('whole', item, mediaTypeOf);
   });
   const others = calls === undefined ? [] : [opaqueBlockOf('calls', calls)];
   return [...blocks, ...others].map((block, at) => placed(block, index, at));
@@ -199,19 +201,13 @@ function isMessage(value: unknown): value is BaseMessage {
 
 function pickFields(message: BaseMessage): Omit<ReadMessage, 'facts'> {
   const { content, name, status, tool_calls, invalid_tool_calls, tool_call_id } = fieldsOf(message);
-  const { additional_kwargs: given, response_metadata: metadata } = fieldsOf(message);
-  const outputs = asRecord(given)?.['tool_outputs'];
+  const { additional_kwargs: extra } = fieldsOf(message);
   return {
     type: typeOf(message),
     fields: {
       ...{ content, name, status, tool_calls, invalid_tool_calls, tool_call_id },
-      additional_kwargs: { tool_outputs: typesOf(outputs) },
-      response_metadata: { output: typesOf(asRecord(metadata)?.['output']) },
+      // The rest of these is not needed.
+      additional_kwargs: { type: asRecord(extra)?.['type'] },
     },
   };
-}
-
-/** Returns only the types of items: their content is not needed. */
-function typesOf(items: unknown): readonly JsonRecord[] {
-  return asArray(items).map((item) => ({ type: asRecord(item)?.['type'] }));
 }

@@ -1,6 +1,6 @@
 // Reads which calls an AI message makes and answers.
 
-import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
+import { asArray, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { programsIn } from '../format/pinned-calls.js';
 import type { CallsInMessage } from '../format/pinned-calls.js';
@@ -19,14 +19,13 @@ export function callIdOf(call: JsonRecord): string | undefined {
   return asText(call['call_id']) ?? asText(call['id']);
 }
 
-export function callsIn({ content, tool_calls: listed, ...extra }: MessageFields): CallsInMessage {
+export function callsIn({ content, tool_calls: listed }: MessageFields): CallsInMessage {
   const blocks = contentList(content).filter(isRecord);
   const calls = asArray(listed).filter(isRecord);
   return {
     calls: calls.map(({ id }) => id),
     serverCalls: blocks.filter(isServerCall).map(({ id }) => id),
     answered: blocks.map(({ tool_use_id: id }) => id),
-    usesComputer: usesComputer(calls, extra),
     programs: blocks.filter(isCallBlock).flatMap(({ caller }) => programsIn(caller)),
   };
 }
@@ -34,14 +33,4 @@ export function callsIn({ content, tool_calls: listed, ...extra }: MessageFields
 function isServerCall({ type, id }: JsonRecord): boolean {
   if (typeof type !== 'string' || typeof id !== 'string' || type === 'tool_use') return false;
   return type.endsWith('tool_use');
-}
-
-/** Whether a message uses OpenAI's computer tool. A streamed call of it shows only in the provider's own item. */
-function usesComputer(calls: readonly JsonRecord[], fields: MessageFields): boolean {
-  const { additional_kwargs: extra, response_metadata: metadata } = fields;
-  const outputs = [asRecord(extra)?.['tool_outputs'], asRecord(metadata)?.['output']];
-  return (
-    calls.some(({ isComputerTool }) => isComputerTool === true) ||
-    outputs.flatMap(asArray).some((item) => asRecord(item)?.['type'] === 'computer_call')
-  );
 }

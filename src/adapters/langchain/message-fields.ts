@@ -2,6 +2,7 @@
 // instead of by class. Nothing of LangChain is imported at run time.
 
 import type { BaseMessage } from '@langchain/core/messages';
+import { asRecord } from '../../shared/json.js';
 
 /** The fields of a message that are used. Stored and hand-made messages may lack them, or have null or other types there. */
 export interface MessageFields {
@@ -31,6 +32,11 @@ export function typeOf(message: BaseMessage): string {
 /** Returns the message itself with unchecked fields. */
 export function fieldsOf(message: BaseMessage): MessageFields {
   return message;
+}
+
+/** Whether a message of a tool has the screenshot that OpenAI's computer tool asked for. */
+export function isScreenshot({ additional_kwargs: extra }: MessageFields): boolean {
+  return asRecord(extra)?.['type'] === 'computer_call_output';
 }
 
 /** Returns content as a list of blocks. */

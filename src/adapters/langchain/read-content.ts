@@ -57,11 +57,6 @@ export function readResult(content: unknown): unknown {
   return items.map(withoutMedia);
 }
 
-/** Whether content is a screenshot of OpenAI's computer tool: a data URL. */
-export function isPicture(item: unknown): boolean {
-  return typeof item === 'string' && item.startsWith('data:');
-}
-
 function withoutMedia(item: unknown): unknown {
   const media = isRecord(item) ? readMedia(item) : undefined;
   return media ?? item;

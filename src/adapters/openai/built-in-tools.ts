@@ -1,21 +1,25 @@
-// OpenAI's own tools that the application runs: the shells and the patch tool. Reads their calls like calls of functions, and replaces
-// the text of their outputs in the shape that the API requires. Both item formats have the same fields.
+// OpenAI's own tools that the application runs: the shells, the patch tool and the computer. Reads their calls like calls of
+// functions, and replaces their outputs in the shape that the API requires. Both item formats have the same fields.
 
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import type { Outcome } from '../format/blocks.js';
 import { fixedIf } from '../format/placed.js';
+import { SCREENSHOT, withoutPicture } from '../format/screenshot.js';
 
 /** Kinds of items with calls of these tools; `BUILT_IN_OUTPUTS` are the kinds with their outputs. */
 export const BUILT_IN_CALLS: ReadonlySet<string> = new Set([
   'shell_call',
   'local_shell_call',
   'apply_patch_call',
+  'computer_call',
 ]);
-export const BUILT_IN_OUTPUTS: ReadonlySet<string> = new Set(
-  Array.from(BUILT_IN_CALLS, (kind) => `${kind}_output`),
-);
+export const BUILT_IN_OUTPUTS: ReadonlySet<string> = new Set([
+  ...Array.from(BUILT_IN_CALLS, (kind) => `${kind}_output`),
+  'computer_call_result',
+]);
 
 /**
  * Returns an item's call with a tool name and parameters that the tool catalog knows; `undefined` if the provider runs it itself. The
@@ -23,6 +27,10 @@ export const BUILT_IN_OUTPUTS: ReadonlySet<string> = new Set(
  */
 export function builtInCall(item: JsonRecord, id: string): ContentBlock | undefined {
   const action = asRecord(item['action']);
+  if (item['type'] === 'computer_call') {
+    const { action: single, actions = [single] } = item;
+    return { ...toolCall(id, 'computer', { actions }), ...fixedIf(true) };
+  }
   if (item['type'] === 'local_shell_call') {
     return { ...toolCall(id, 'local_shell', action ?? {}), ...fixedIf(true) };
   }
@@ -46,10 +54,8 @@ const HEADINGS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Returns the text of an output, and as `error` the first line of a failure, `timeout` or the exit code. */
-export function readBuiltInOutput({ output, status }: JsonRecord): {
-  readonly result: string;
-  readonly error?: string | undefined;
-} {
+export function readBuiltInOutput({ type, output, status }: JsonRecord): Outcome {
+  if (isOfComputer(type)) return SCREENSHOT;
   if (!Array.isArray(output)) {
     const result = asText(output) ?? '';
     return status === 'failed' ? { result, error: errorLine(result) || 'failed' } : { result };
@@ -76,8 +82,16 @@ function failureOf({ outcome }: JsonRecord): string | undefined {
   return typeof exitCode === 'number' && exitCode !== 0 ? `exit code ${exitCode}` : undefined;
 }
 
-/** Returns an output with another text. If it is a list of the outputs of commands, only the last one stays, with the text. */
-export function withBuiltInOutput(output: unknown, text: string): unknown {
+function isOfComputer(type: unknown): boolean {
+  return type === 'computer_call_output' || type === 'computer_call_result';
+}
+
+/**
+ * Returns an output with another text. If it is a list of the outputs of commands, only the last one stays, with the text. A screenshot
+ * cannot be a text: its place takes a picture that says so.
+ */
+export function withBuiltInOutput({ type, output }: JsonRecord, text: string): unknown {
+  if (isOfComputer(type)) return withoutPicture(asRecord(output) ?? {});
   const last = asRecord(asArray(output).at(-1));
   return last === undefined ? text : [{ ...last, stdout: text, stderr: '' }];
 }

@@ -40,12 +40,9 @@ export interface ItemDialect {
   readonly write: (speaker: 'user' | 'assistant', text: string) => JsonRecord;
 }
 
-/** Kind of an item that asks whether a tool may be called. The call itself is in a later run. */
-const APPROVAL_REQUEST = 'mcp_approval_request';
-
 /** Kinds of the model's items that are pinned even without a call id. Items of other kinds are pinned if they have one. */
 const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
-  APPROVAL_REQUEST,
+  'mcp_approval_request',
   'tool_search_call',
   'tool_search_output',
   'compaction',
@@ -53,13 +50,11 @@ const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
   'item_reference',
 ]);
 
-/** Kinds of calls that may be removed only together with their answer. */
-const WHOLE_CALLS: ReadonlySet<string> = new Set(['computer_call', 'program']);
+/** Kinds of items that may be removed only together with their answer. The call that is approved is in a later run. */
+const ASKING_KINDS: ReadonlySet<string> = new Set(['mcp_approval_request', 'program']);
 
-/** Kinds of items that answer a pinned call, or that are for the provider. The model's run ends before them. */
+/** Kinds of items that are for the provider. The model's run ends before them. */
 const PINNED_KINDS: ReadonlySet<string> = new Set([
-  'computer_call_output',
-  'computer_call_result',
   'additional_tools',
   'configuration_update',
   'compaction_trigger',
@@ -140,7 +135,7 @@ function readOther(
   if (isAnswer || PINNED_KINDS.has(kind)) return { kind: 'pinned', answeredId: callId };
   if (isCompactionPart(original)) return { kind: 'compaction', block: opaqueBlockOf(kind, item) };
   const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(original);
-  const askedId = kind === APPROVAL_REQUEST || WHOLE_CALLS.has(kind) ? callId : undefined;
+  const askedId = ASKING_KINDS.has(kind) ? callId : undefined;
   const resultOf = kind === 'program_output' ? callId : undefined;
   const answeredId = kind === 'mcp_call' ? approvalId : resultOf;
   const { programs } = calledByProgram(original);
@@ -224,7 +219,7 @@ function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
   const text = String(edit.result);
   const isBuiltIn = 'type' in item && BUILT_IN_OUTPUTS.has(String(item.type));
   const output = isBuiltIn
-    ? withBuiltInOutput(item.output, text)
+    ? withBuiltInOutput({ ...item }, text)
     : rewriteOutput(item.output, text, 'input_text');
   return { ...item, output };
 }

@@ -24,7 +24,7 @@ const GEMINI_PATH =
 const ANTHROPIC_PATH = /^\/v1\/(?:messages|complete)\b/;
 /** Paths of clouds without a default URL. If that upstream is not configured, the requests, and their keys, must reach no other one. */
 const CLOUD_PATHS = [
-  ['azure', /^\/openai\/deployments\//],
+  ['azure', /^\/openai\/(?:deployments\/|.*[?&]api-version=)/],
   ['bedrock', /^\/model\/[^/]+\/(?:invoke|converse)/],
   ['vertex', /^(?:\/v1\w*)?\/projects\/[^/]+\/locations\//],
 ] as const;

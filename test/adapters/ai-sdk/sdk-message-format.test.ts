@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { MODEL_MESSAGE_FORMAT } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
 import { partsOf } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import type { SdkMessage, SdkPart } from '../../../src/adapters/ai-sdk/sdk-message.js';
+import { REMOVED_SCREENSHOT } from '../../../src/adapters/format/screenshot.js';
 import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/format/message-format.js';
 import { MessageView } from '../../../src/adapters/conversation/message-view.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
@@ -234,36 +235,33 @@ describe('MODEL_MESSAGE_FORMAT', () => {
       { role: 'tool', content: [RESULT] },
     ];
     expect(readAll(reader, again, 4).entries).toHaveLength(2);
-    const shown = { ...CALL, input: { actions: [], pendingSafetyChecks: [] } };
     const searched = { ...CALL, input: { arguments: {}, call_id: 'c1' } };
-    for (const call of [program, made, shown, searched]) {
+    for (const call of [program, made, searched]) {
       expect(read({ role: 'assistant', content: [call] })).toEqual([]);
     }
   });
 
-  it('reads the use of a computer as one entry of opaque blocks', () => {
-    const shown = { ...CALL, input: { actions: [], pendingSafetyChecks: [] } };
-    const other = { ...CALL, toolCallId: 'c2' };
-    const text = { type: 'text', text: 'I look.' } as const;
-    const called: SdkMessage = { role: 'assistant', content: [text, shown, other] };
-    const first: SdkMessage = { role: 'tool', content: [RESULT] };
-    const second: SdkMessage = { role: 'tool', content: [{ ...RESULT, ...{ toolCallId: 'c2' } }] };
-    const opaque = { type: 'opaque' };
-    expect(read(called, first, second)).toMatchObject([
-      { speaker: 'ai', blocks: [text, opaque, opaque, opaque, opaque] },
-    ]);
-    expect(read(called, first)).toEqual([]);
-    const asked: SdkMessage = { role: 'user', content: 'So?' };
-    expect(read(called, first, asked, second)).toMatchObject([{ speaker: 'human' }]);
-    expect(read(called, called, first, second, asked)).toHaveLength(2);
-  });
-
-  it('counts a screenshot as one image', () => {
-    const value = { output: { type: 'computer_screenshot', imageUrl: 'data:,'.repeat(9_999) } };
-    expect(
-      read({ role: 'tool', content: [{ ...RESULT, ...{ output: { type: 'json', value } } }] }),
-    ).toMatchObject([{ blocks: [{ result: '[computer_screenshot]', mediaTokens: IMAGE_TOKENS }] }]);
-  });
+  it.each([{ imageUrl: 'data:,'.repeat(9_999) }, { fileId: 'f1' }])(
+    'counts a screenshot as one image, and leaves a picture in its place',
+    (picture) => {
+      const shown = { type: 'computer_screenshot', ...picture, detail: 'original' };
+      const value = { output: shown, acknowledgedSafetyChecks: [] };
+      const message = {
+        role: 'tool',
+        content: [{ ...RESULT, ...{ output: { type: 'json', value } } }],
+      } as const;
+      expect(read(message)).toMatchObject([
+        { blocks: [{ result: '[computer_screenshot]', mediaTokens: IMAGE_TOKENS }] },
+      ]);
+      const edit = { type: 'tool_response', callId: 'c1', toolName: 'x', result: 'gone' } as const;
+      const { content } = format.rewrite(message, new Map([[0, edit]]));
+      const { type, detail } = shown;
+      const output = { type, detail, imageUrl: REMOVED_SCREENSHOT };
+      expect(content).toEqual([
+        { ...RESULT, output: { type: 'json', value: { ...value, output } } },
+      ]);
+    },
+  );
 
   it('groups parallel calls if the first one carries the signature of all', () => {
     const other = { ...CALL, toolCallId: 'c2' };

@@ -47,10 +47,9 @@ describe('PinnedCalls', () => {
       expect(resumed({ serverCalls: ['a'] }).resumes(message(other))).toBe(false);
   });
 
-  it('pins a call of an unknown program, and uses of a computer', () => {
+  it('pins a call of an unknown program', () => {
     const pinned = new PinnedCalls();
     expect(pinned.pins(message({ calls: ['a'], programs: [undefined] }))).toBe(true);
-    expect(pinned.pins(message({ usesComputer: true }))).toBe(true);
     expect(pinned.pins(message({ calls: ['b'] }))).toBe(false);
   });
 
@@ -131,7 +130,7 @@ describe('WholeExchanges', () => {
         whole(2, { answered: ['p'] }),
       ],
     ],
-    ['without calls', [0, 1, 2].map((at) => whole(at, { usesComputer: true }))],
+    ['without calls', [0, 1, 2].map((at) => whole(at, {}))],
   ])('leaves an exchange %s pinned', (_, messages) => {
     const readings = read(messages);
     expect(pinnedIn(readings)).toBeGreaterThan(2 * PINNED);

@@ -1,50 +1,52 @@
-// How the use of OpenAI's computer tool is read as entries.
+// How the use of OpenAI's computer tool is read, and what remains of a screenshot.
 
-import { HumanMessage, ToolMessage } from '@langchain/core/messages';
-import type { BaseMessage, MessageContent } from '@langchain/core/messages';
+import { ToolMessage } from '@langchain/core/messages';
+import type { MessageContent } from '@langchain/core/messages';
 import { describe, expect, it } from 'vitest';
 
+import { REMOVED_SCREENSHOT, SCREENSHOT } from '../../../src/adapters/format/screenshot.js';
 import { baseMessageFormat as format } from '../../../src/adapters/langchain/base-message-format.js';
-import type { OpaqueBlock } from '../../../src/shared/content.js';
-import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { aiMessageOf } from './arbitrary-base-messages.js';
 import { readAll } from '../../support/read-all.js';
 
-const CALL = { id: 'c1', name: 'read_file', args: {}, type: 'tool_call' } as const;
-
-/** The speaker and blocks of each entry. */
-function read(...messages: readonly BaseMessage[]): unknown[][] {
-  const { entries } = readAll(format.createReader(), messages, 0);
-  return entries.map(({ speaker, blocks }) => [speaker, ...blocks]);
-}
+const CALL = { id: 'c1', name: 'computer_use', args: {}, type: 'tool_call' } as const;
+const PICTURE = 'data:image/png;base64,'.padEnd(99_999, 'A');
+const REMOVED = { type: 'tool_response', callId: 'c1', toolName: 'x', result: 'gone' } as const;
 
 describe('baseMessageFormat', () => {
-  it.each<[string, object]>([
-    ['as the SDK marks it', { tool_calls: [{ ...CALL, isComputerTool: true }] }],
+  it.each<[string, MessageContent, unknown]>([
+    ['a text', PICTURE, REMOVED_SCREENSHOT],
     [
-      'as a stream marks it',
-      { tool_calls: [CALL], additional_kwargs: { tool_outputs: [{ type: 'computer_call' }] } },
+      'a screenshot',
+      [{ type: 'computer_screenshot', image_url: PICTURE, detail: 'original' }] as never,
+      [{ type: 'computer_screenshot', image_url: REMOVED_SCREENSHOT, detail: 'original' }],
     ],
-  ])('reads the use of a computer as one entry of opaque blocks, %s', (_, fields) => {
-    const called = aiMessageOf({ content: 'I look.', ...fields });
-    const shown = new ToolMessage({ content: 'data:,', tool_call_id: 'c1' });
-    expect(read(called, shown, new HumanMessage('So?'))).toMatchObject([
-      ['ai', { type: 'text', text: 'I look.' }, { type: 'opaque' }, { type: 'opaque' }],
-      ['human', { type: 'text' }],
+    [
+      'a file',
+      [{ type: 'input_image', file_id: 'f1' }] as never,
+      [{ type: 'input_image', image_url: REMOVED_SCREENSHOT }],
+    ],
+    [
+      'an image beside a text',
+      [
+        { type: 'text', text: 'Here.' },
+        { type: 'image_url', image_url: { url: PICTURE } },
+      ],
+      [
+        { type: 'text', text: 'Here.' },
+        { type: 'image_url', image_url: { url: REMOVED_SCREENSHOT } },
+      ],
+    ],
+  ])('reads a screenshot, %s, as one image, and leaves a picture', (_, content, expected) => {
+    const extra = { additional_kwargs: { type: 'computer_call_output' } };
+    const shown = new ToolMessage({ content, tool_call_id: 'c1', ...extra });
+    const called = aiMessageOf({ content: 'I look.', tool_calls: [CALL] });
+    expect(readAll(format.createReader(), [called, shown], 0).entries).toMatchObject([
+      { speaker: 'ai', blocks: [{ type: 'text' }, { type: 'tool_call', name: 'computer_use' }] },
+      { speaker: 'tool', blocks: [{ callId: 'c1', toolName: 'computer_use', ...SCREENSHOT }] },
     ]);
-    expect(read(called, new HumanMessage('So?'), shown)).toMatchObject([['human', {}]]);
-    expect(read(called)).toEqual([]);
-  });
-
-  it.each<[string, MessageContent]>([
-    ['a text', 'data:image/png;base64,'.padEnd(99_999, 'A')],
-    ['a block', [{ type: 'computer_screenshot', image_url: 'A'.repeat(99_999) }] as never],
-  ])('counts a screenshot as one image, if it is %s', (_, content) => {
-    const called = aiMessageOf({ content: '', tool_calls: [{ ...CALL, isComputerTool: true }] });
-    const shown = new ToolMessage({ content, tool_call_id: 'c1' });
-    const [[, ...parts] = []] = read(called, shown) as readonly (readonly OpaqueBlock[])[];
-    const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
-    expect(tokens).toBeGreaterThanOrEqual(IMAGE_TOKENS);
-    expect(tokens).toBeLessThan(IMAGE_TOKENS + 50);
+    const rewritten = format.rewrite(shown, new Map([[0, REMOVED]]));
+    expect(rewritten.content).toEqual(expected);
+    expect(rewritten).toMatchObject({ tool_call_id: 'c1', ...extra });
   });
 });

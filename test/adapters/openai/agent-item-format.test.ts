@@ -3,6 +3,7 @@
 import type { AgentInputItem } from '@openai/agents';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { REMOVED_SCREENSHOT } from '../../../src/adapters/format/screenshot.js';
 import { agentItemFormat } from '../../../src/adapters/openai/agent-item-format.js';
 import { responseItemFormat } from '../../../src/adapters/openai/response-item-format.js';
 import { assertIngestible } from '../../../src/shared/ingestion.js';
@@ -211,7 +212,10 @@ describe('agentItemFormat', () => {
         for (const item of standing as readonly Item[]) {
           const former = formers.get(keyOf(item));
           if (item === former) continue;
-          const output = { type: 'text', text: SHRUNK, providerData: { kept: true } };
+          const output =
+            item['type'] === 'computer_call_result'
+              ? { type: 'computer_screenshot', data: REMOVED_SCREENSHOT }
+              : { type: 'text', text: SHRUNK, providerData: { kept: true } };
           expect(item).toEqual({ ...former, output });
         }
       }),

@@ -4,7 +4,7 @@
 export type Item = Readonly<Record<string, unknown>>;
 
 /** Kinds that are removed with all consecutive items of the model or not at all, and never changed. */
-const FIXED = new Set(['computer_call', 'mcp_approval_request']);
+const FIXED = new Set(['mcp_approval_request']);
 
 const USER_SIDE = new Set([
   'function_call_output',

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import type { ResponseInputItem } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
+import { REMOVED_SCREENSHOT, SCREENSHOT } from '../../../src/adapters/format/screenshot.js';
 import { responseItemFormat } from '../../../src/adapters/openai/response-item-format.js';
 import { humanText, toolCall } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
@@ -158,7 +159,6 @@ describe('responseItemFormat', () => {
   it.each([
     ['a system message', { role: 'system', content: 'Be brief.' }],
     ['a developer message', { type: 'message', role: 'developer', content: 'Be brief.' }],
-    ['a computer call', { type: 'computer_call', call_id: 's1' }],
     [
       'the output of a shell call elsewhere',
       { type: 'shell_call_output', call_id: 's1', output: [] },
@@ -192,7 +192,7 @@ describe('responseItemFormat', () => {
   });
 
   it.each([
-    { type: 'computer_call_output', call_id: 's1', output: { type: 'computer_screenshot' } },
+    { type: 'computer_call_output', call_id: 's1', output: {} },
     { type: 'local_shell_call_output', id: 's1', output: '' },
     { type: 'shell_call_output', call_id: 's1', output: [] },
     { type: 'apply_patch_call_output', call_id: 's1', status: 'completed' },
@@ -292,28 +292,34 @@ describe('responseItemFormat', () => {
     ]);
   });
 
-  it('reads the use of a computer, once all its calls are answered, as one entry', () => {
-    const use = { type: 'computer_call', call_id: 's1', actions: [] };
-    const shown = {
-      type: 'computer_call_output',
-      call_id: 's1',
-      output: { type: 'computer_screenshot' },
-    };
-    const whole = read(REASONING, use, CALL, OUTPUT, shown, { role: 'user', content: 'So?' });
-    expect(
-      (whole as [string, ...[string, unknown][]][]).map(([speaker, ...blocks]) => [
-        speaker,
-        ...blocks.map(([origin]) => origin),
-      ]),
-    ).toEqual([
-      ['ai', '0.0', '1.0', '2.0', '3.0', '4.0'],
-      ['human', '5.0'],
-    ]);
-    expect(JSON.stringify(whole)).not.toMatch(/thinking|tool_call"/);
-    expect(read(REASONING, use, CALL, shown)).toEqual([]);
-    // An output may have another id of its own.
-    expect(read(use, { ...shown, call_id: 's2' })).toEqual([]);
-  });
+  it.each([{ image_url: 'data:,' }, { file_id: 'f1' }])(
+    'reads the use of a computer, and leaves a picture in place of a screenshot, %j',
+    (picture) => {
+      const actions = [{ type: 'screenshot' }];
+      const call = { type: 'computer_call', id: 'cu', call_id: 's1', actions };
+      const output = { type: 'computer_screenshot', ...picture, detail: 'original' };
+      const shown = {
+        ...{ type: 'computer_call_output', call_id: 's1', output },
+        acknowledged_safety_checks: [{ id: 'sc' }],
+      };
+      const block = { ...OUTPUT_BLOCK, callId: 's1', toolName: 'computer', ...SCREENSHOT };
+      expect(read(REASONING, call, shown)).toEqual([
+        [
+          'ai',
+          ['0.0', expect.objectContaining({ type: 'thinking' })],
+          ['1.0', { ...toolCall('s1', 'computer', { actions }), hasFixedParameters: true }],
+        ],
+        ['tool', ['2.0', block]],
+      ]);
+      const { actions: _, ...single } = { ...call, action: actions[0] };
+      expect(read(REASONING, single, shown)).toEqual(read(REASONING, call, shown));
+      const edits = new Map([[0, { ...block, result: 'gone' } as ContentBlock]]);
+      expect(responseItemFormat.rewrite(shown as ResponseInputItem, edits)).toEqual({
+        ...shown,
+        output: { type: output.type, detail: 'original', image_url: REMOVED_SCREENSHOT },
+      });
+    },
+  );
 
   it.each([{ id: 's1' }, { id: 'lsh_out', call_id: 's1' }])(
     'reads and shortens what the older local shell printed, %j',
@@ -527,7 +533,9 @@ describe('responseItemFormat', () => {
         for (const item of plain(editTalk(responseItemFormat, responses, edits).standing)) {
           const former = given.get(keyOf(item));
           if (item === former) continue;
-          expect(JSON.stringify(item['output'])).toContain(SHRUNK);
+          expect(JSON.stringify(item['output'])).toMatch(
+            item['type'] === 'computer_call_output' ? /"data:image.png/ : SHRUNK,
+          );
           expect({ ...item, output: former?.['output'] }).toEqual(former);
         }
       }),

@@ -14,6 +14,7 @@ const UPSTREAMS = {
   ollama: 'http://127.0.0.1:11434',
 };
 const DEPLOYMENT = '/openai/deployments/mine/chat/completions?api-version=2026-01-01';
+const BY_VERSION = '/openai/responses?api-version=2026-01-01';
 const SONNET = 'us.anthropic.claude-sonnet-4-5-20250929-v1';
 const PROJECT = 'projects/p/locations/us-east5';
 const CLAUDE = `${PROJECT}/publishers/anthropic/models/claude-sonnet-4-5@20250929`;
@@ -24,6 +25,8 @@ describe('routeOf', () => {
     // Azure
     [`/azure${DEPLOYMENT}`, `azure${DEPLOYMENT}`, 'chat'],
     [DEPLOYMENT, `azure${DEPLOYMENT}`, 'chat'],
+    [`/azure${BY_VERSION}`, `azure${BY_VERSION}`, 'responses'],
+    [BY_VERSION, `azure${BY_VERSION}`, 'responses'],
     ['/azure/openai/v1/responses', 'azure/openai/v1/responses', 'responses'],
     ['/azure/models/chat/completions', 'azure/models/chat/completions', 'chat'],
     ['/foundry/v1/messages', 'foundry/anthropic/v1/messages', 'anthropic'],
@@ -99,7 +102,12 @@ describe('routeOf', () => {
 
   it('routes no request for Azure, Amazon or Google Cloud to another provider, which would get its key', () => {
     const { azure: _a, bedrock: _b, vertex: _v, ...others } = UPSTREAMS;
-    for (const target of [DEPLOYMENT, `/model/${SONNET}/invoke`, `/v1/${CLAUDE}:rawPredict`])
+    for (const target of [
+      DEPLOYMENT,
+      BY_VERSION,
+      `/model/${SONNET}/invoke`,
+      `/v1/${CLAUDE}:rawPredict`,
+    ])
       expect(routeOf({ method: 'POST', headers: {} }, target, others)).toBeUndefined();
   });
 });
