@@ -52,7 +52,9 @@ export async function restoreLatest(
   const logs = sessions.flatMap(({ removalLog }) => removalLog ?? []);
   if (logs.length === 0) {
     const which = options.acrossSessions === true ? '' : ' of this id';
-    throw keepsNoRemovalLog(`No open session${which} keeps a`, callId);
+    const advice =
+      ' The log of a session that is not open is read by restore of ctxfold/removal-log.';
+    throw keepsNoRemovalLog(`No open session${which} keeps a`, callId, advice);
   }
   const outcomes = await Promise.allSettled(logs.map((log) => log.restore(callId, options)));
   let latest: RestoredResponse | undefined;
