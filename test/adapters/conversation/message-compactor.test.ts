@@ -224,6 +224,22 @@ describe('onError', () => {
     });
   });
 
+  it.each([
+    ['why, where an error of ctxfold says so', true, /\(CLOSED\): the reason\. Give/],
+    ['no text of another error', false, /\(Error\)\. Give/],
+  ])('emits one process warning of failures, with %s', async (_, isOwn, said) => {
+    const emit = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+    onTestFinished(() => emit.mockRestore());
+    // Once per process: another process's modules.
+    vi.resetModules();
+    const { warnOfFailure } = await import('../../../src/adapters/conversation/warn-of-failure.js');
+    const { SILENT_LOGGER } = await import('../../../src/main/host/logger.js');
+    const { CtxfoldError } = await import('../../../src/shared/errors.js');
+    const error = isOwn ? new CtxfoldError('the reason.', 'CLOSED') : new Error('of the user');
+    for (let call = 0; call < 2; call += 1) warnOfFailure(SILENT_LOGGER, error, 'failed');
+    expect(emit).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(said), expect.anything());
+  });
+
   it('warns once of a removal log that cannot be written, and again once it could be', async () => {
     const { warnings, logger } = listening();
     const removalLogDirectory = join(temporaryFolder(), 'logs');
