@@ -93,6 +93,7 @@ export async function runBehindGateway(
   printMessage(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
   printIgnoredProxy();
   print = undefined;
+  let code: number;
   try {
     // On Windows, npm installs agents as batch files, which only a shell can start.
     const [file, ...rest] =
@@ -102,11 +103,13 @@ export async function runBehindGateway(
       stdio: 'inherit',
       env: { ...process.env, ...variablesOf(gateway.url, process.env, upstreams) },
     });
-    return await exitCodeOf(child, command);
+    code = await exitCodeOf(child, command);
   } finally {
     await gateway.close();
-    printMessage(outcomeOf(gateway.costs(), options.mode));
   }
+  if (code !== NOT_FOUND && code !== NOT_RUNNABLE)
+    printMessage(outcomeOf(gateway.costs(), options.mode));
+  return code;
 }
 
 /** Returns what the conversations cost with compaction and without, as text. */

@@ -124,6 +124,13 @@ describe('runBehindGateway', () => {
     ]);
   });
 
+  it('says only that it cannot be run of a command that does not exist', async () => {
+    onTestFinished(() => void vi.restoreAllMocks());
+    const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    expect(await runBehindGateway(['/none/such'], {})).toBe(127);
+    expect(String(printed.mock.calls.at(-1)?.[0])).toMatch(/such cannot be run \(ENOENT\)\n$/);
+  });
+
   it.each(['observe', 'compact'] as const)('ends with what is saved, in mode %s', async (mode) => {
     onTestFinished(() => void vi.restoreAllMocks());
     const upstream = createServer((_request, response) => response.end('{}')).listen(0);
