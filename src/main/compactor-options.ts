@@ -80,7 +80,7 @@ export interface CompactorOptions {
    * limit
    */
   readonly store?: StateStore | string | undefined;
-  /** Where warnings go, such as `console`. @default none: the first failure of an adapter is a process warning */
+  /** Where warnings go, and debug lines of each call, such as `console`. @default none: the first failure of an adapter is a process warning */
   readonly logger?: Logger | undefined;
 }
 

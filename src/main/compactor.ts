@@ -68,12 +68,12 @@ export interface Compactor extends AsyncDisposable {
    */
   createSession(options?: SessionOptions): Promise<Session>;
   /**
-   * Returns what a tool answered before an edit removed it, from the removal log of the named open session, including what
-   * earlier sessions with that id recorded there. With `acrossSessions: true`, searches the removal logs of all open sessions;
-   * meant for hosts whose sessions all belong to one user. If several calls have the id, the most recently recorded one is
+   * Returns what a tool answered before an edit removed it, as `restore` of the named open session does: from the store, or from its
+   * removal log, including what earlier sessions with that id recorded there. With `acrossSessions: true`, searches the removal logs
+   * of all open sessions; meant for hosts whose sessions all belong to one user. If several calls have the id, the most recently recorded one is
    * returned.
    *
-   * @throws TypeError unless a session is named or `acrossSessions` is set; CtxfoldError `NOT_IN_REMOVAL_LOG` if no log holds
+   * @throws TypeError unless a session is named or `acrossSessions` is set; CtxfoldError `NOT_IN_REMOVAL_LOG` if nothing holds
    *   it, `SESSION_AMBIGUOUS` if several open sessions have the id, `REMOVAL_LOG_READ_FAILED` if a log that might hold it could
    *   not be read.
    */
@@ -284,7 +284,8 @@ class ThreadedCompactor implements Compactor {
     }
     if (report !== undefined) setImmediate(() => session.reportState(report));
     const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
-    this.#sessions.set(session, { sessionId, removalLog, directory });
+    const restore = (callId: string): Promise<RestoredResponse> => session.restore(callId);
+    this.#sessions.set(session, { sessionId, removalLog, directory, restore });
     if (this.#closing !== undefined) await session.close();
     this.#assertOpen();
     return session;

@@ -367,7 +367,10 @@ function assertCurrentBase(base: DensityBase, revision: number): void {
 
 /** The error of calls into a closed session. */
 export function sessionClosed(): CtxfoldError {
-  return new CtxfoldError('The session is closed; create another one to go on.', 'CLOSED');
+  return new CtxfoldError(
+    'The session is closed, or its compactor is; create another one to go on.',
+    'CLOSED',
+  );
 }
 
 function assertBase(base: DensityBase): void {

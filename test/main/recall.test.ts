@@ -22,6 +22,7 @@ import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-
 import type { WorkingSetRules } from '../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../src/shared/placeholder.js';
 import { runsCommands } from '../../src/shared/tool-catalog.js';
+import { memoryStore } from '../../src/state.js';
 import { temporaryPath } from './removal-log/recording.js';
 import { runs, sightings } from '../support/scale.js';
 import { openCompactor } from '../support/open-compactor.js';
@@ -320,6 +321,19 @@ describe('Compactor', () => {
     expect(ofOne.response.result).toBe('of one');
   });
 
+  it('finds it in the store of a named session without a removal log, in a later process too', async () => {
+    const store = memoryStore();
+    const history = talkOf(['a\nb', 'c']);
+    for (let process = 0; process < 2; process += 1) {
+      const compactor = openPruning({ store });
+      await compact(compactor, { sessionId: 'one', history });
+      const { response } = await compactor.restore('call_0', { sessionId: 'one' });
+      expect(response.result).toBe('a\nb');
+      await expect(compactor.restore('call_0', { sessionId: 'two' })).rejects.toThrow('No open');
+      await compactor.close();
+    }
+  });
+
   it('reports that no session has it, or that none keeps a transcript', async () => {
     const compactor = openPruning();
     await expect(compactor.restore('call_0', ALL)).rejects.toMatchObject({
@@ -331,6 +345,8 @@ describe('Compactor', () => {
     const expected = { code: 'NOT_IN_REMOVAL_LOG', message: expect.stringContaining('call_0') };
     await expect(compactor.restore('call_0', ALL)).rejects.toMatchObject(expected);
     await session.close();
-    await expect(compactor.restore('call_0', ALL)).rejects.toThrow('removalLogPath');
+    await expect(compactor.restore('call_0', ALL)).rejects.toThrow(
+      /removalLogPath.*not open.*ctxfold\/removal-log/,
+    );
   });
 });

@@ -68,8 +68,9 @@ export interface RecallTool {
 /**
  * Creates a tool that returns the original result of a tool call. Pass it to the run as `recall`, the name that
  * placeholders use, and set `compression.density.placeholder` to `informative`, so that placeholders contain
- * the ids. Sessions must keep removal logs, of which earlier processes' records are found, too. A recalled result enters
- * the conversation like any other, and may be removed again.
+ * the ids. A conversation must keep a removal log, of which earlier processes' records are found, too; with a store instead, pass
+ * its id and a `restore` that calls the compactor's. A recalled result enters the conversation like any other, and may be removed
+ * again. With another SDK, `inputSchema['~standard'].jsonSchema.input()` is the JSON Schema.
  *
  * Ids of calls are easy to guess, so a tool belongs to one conversation: create one for each run, from the session or
  * from the conversation's id and directory.

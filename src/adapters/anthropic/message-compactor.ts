@@ -26,7 +26,7 @@ export const CLAUDE_FORMAT: MessageFormat<AnthropicMessage> = {
  * breakpoints may move from call to call.
  *
  * By default, reasoning is removed from the first edit on, because newer models reject reasoning if something before it has
- * changed. For models up to Claude 4.5 reasoning is kept, if the call names the model; the model may change from call to call. With
+ * changed. For models up to Claude 4.6 reasoning is kept, if the call names the model; the model may change from call to call. With
  * `thinking: { type: 'enabled' }` for a newer model, or `drop_block` for prefix mismatches, set `reasoning: 'keep'`.
  *
  * @throws RangeError naming each invalid option.

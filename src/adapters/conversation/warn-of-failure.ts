@@ -20,14 +20,17 @@ const FAILING = new WeakMap<Logger, Set<string>>();
  */
 export function warnOfFailure(logger: Logger, thrown: unknown, message: string): void {
   const error = asError(thrown);
-  const cause = error instanceof CtxfoldError ? error.code : error.message;
+  const isOwn = error instanceof CtxfoldError;
+  const cause = isOwn ? error.code : error.message;
   const failing = FAILING.get(logger) ?? new Set();
   logger[failing.has(cause) ? 'debug' : 'warn'](message, { error });
   FAILING.set(logger, failing.add(cause));
   if (logger !== SILENT_LOGGER || hasWarned) return;
   hasWarned = true;
+  // Only errors of ctxfold are known to have no content in their message.
+  const why = isOwn ? `${error.code}): ${error.message}` : `${error.name}).`;
   process.emitWarning(
-    `Compaction failed (${error.name}), and the messages were sent without it. Give createCompactor a logger to see why, or onError: 'throw'.`,
+    `Compaction failed, and the messages were sent without it (${why} Give createCompactor a logger to see each failure, or onError: 'throw'.`,
     { type: 'CtxfoldWarning', code: 'CTXFOLD_SENT_UNCOMPACTED' },
   );
 }

@@ -35,7 +35,7 @@ Examples:
   OPENAI_BASE_URL=http://127.0.0.1:8787/v1 my-agent
 
 The page is at /ctxfold.
-On any address but loopback the gateway requires a token in CTXFOLD_GATEWAY_TOKEN; requests send it in the header x-ctxfold-token, or as the path prefix /token/<token>.
+On any address but loopback the gateway requires a token in CTXFOLD_GATEWAY_TOKEN, of 16 to 128 letters, digits, - and _; requests send it in the header x-ctxfold-token, or as the path prefix /token/<token>.
 
 ${SERVICE_EXIT_CODES_HELP}`;
 
@@ -47,7 +47,7 @@ Examples:
   ctxfold run \\
     --upstream vertex=https://us-east5-aiplatform.googleapis.com/v1 claude
 
-Options of ctxfold stand before the command. The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT. Where one is already set, the gateway forwards to its URL. Codex reads none of them. With an upstream of that name it also gets ANTHROPIC_VERTEX_BASE_URL (vertex), ANTHROPIC_BEDROCK_BASE_URL (bedrock), ANTHROPIC_FOUNDRY_BASE_URL (foundry), AZURE_OPENAI_ENDPOINT (azure) and OLLAMA_HOST (ollama). ctxfold exits with the exit code of the command.`;
+Options of ctxfold stand before the command. The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT. Where one is already set, the gateway forwards to its URL. Codex reads none of them. With an upstream of that name it also gets ANTHROPIC_VERTEX_BASE_URL (vertex), ANTHROPIC_BEDROCK_BASE_URL (bedrock), ANTHROPIC_FOUNDRY_BASE_URL (foundry), AZURE_OPENAI_ENDPOINT (azure) and OLLAMA_HOST (ollama). When the command has ended, ctxfold prints what was saved, and exits with its exit code.`;
 
 /** Adds the options that both commands have. */
 function addGatewayOptions(command: Command, port: number): Command {

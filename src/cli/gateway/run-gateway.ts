@@ -9,6 +9,12 @@ import { EXIT } from '../terminal/exit-codes.js';
 import { waitForTermination } from '../terminal/interruptible.js';
 import { isPlainUrl, PLAIN_URL, withOptions } from '../terminal/options.js';
 import { printMessage } from '../terminal/print.js';
+import {
+  formatCount,
+  formatDollars,
+  formatNumberOf,
+  formatSaving,
+} from '../terminal/text-layout.js';
 import { gatewayPage } from './gateway-page.js';
 
 /** Environment variables from which agents read the URL of a provider, with the name of its upstream. */
@@ -68,7 +74,8 @@ export async function runGateway(options: GatewayOptions): Promise<number> {
 }
 
 /**
- * Runs a command; resolves to its exit code, or 128 plus the number of the signal that ended it.
+ * Runs a command, and prints what compacting saves in its conversations. Resolves to its exit code, or 128 plus the number of the
+ * signal that ended it.
  *
  * @throws UsageError if an option, or a variable with a URL, is invalid
  */
@@ -86,6 +93,7 @@ export async function runBehindGateway(
   printMessage(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
   printIgnoredProxy();
   print = undefined;
+  let code: number;
   try {
     // On Windows, npm installs agents as batch files, which only a shell can start.
     const [file, ...rest] =
@@ -95,10 +103,32 @@ export async function runBehindGateway(
       stdio: 'inherit',
       env: { ...process.env, ...variablesOf(gateway.url, process.env, upstreams) },
     });
-    return await exitCodeOf(child, command);
+    code = await exitCodeOf(child, command);
   } finally {
     await gateway.close();
   }
+  if (code !== NOT_FOUND && code !== NOT_RUNNABLE)
+    printMessage(outcomeOf(gateway.costs(), options.mode));
+  return code;
+}
+
+/** Returns what the conversations cost with compaction and without, as text. */
+function outcomeOf(costs: ReturnType<Gateway['costs']>, mode: GatewayOptions['mode']): string {
+  const sum = (valueOf: (of: (typeof costs)[number]) => number): number =>
+    costs.reduce((total, of) => total + valueOf(of), 0);
+  const calls = sum(({ requests }) => requests);
+  if (calls === 0)
+    return 'no conversation came through the gateway. Does the command read the variables? See ctxfold run --help';
+  const sent = sum(({ sentTokens }) => sentTokens);
+  const without = sum(({ uncompacted }) => uncompacted.sentTokens);
+  const price = sum(({ dollars }) => dollars?.without ?? 0);
+  const left = sum(({ dollars }) => dollars?.with ?? 0);
+  const money = price === 0 ? '' : `, ${formatDollars(left)} instead of ${formatDollars(price)}`;
+  return (
+    `${formatNumberOf(calls, 'call')}: with ctxfold ${formatCount(sent)} tokens of messages instead of ` +
+    `${formatCount(without)}, ${formatSaving(without, sent)}${money}` +
+    (mode === 'compact' ? '' : '. Observed only; --mode compact compacts')
+  );
 }
 
 /** Starts a gateway that reaches its upstreams through the proxy of the environment. */

@@ -107,7 +107,7 @@ export function addJsonOptions(command: Command): Command {
     .option(
       '--json',
       'print one JSON document without content: figures, plain tool names and call ids; ' +
-        'no texts, parameters or working directory, and tags instead of paths',
+        'no texts, parameters or working directory, and tags instead of paths, except the given ones',
     )
     .option('--no-redact', 'with --json, show paths, parameters and the start of texts');
 }

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { CostReport } from '../../main/preflight/cost-meter.js';
 import { SpareMemory } from '../body/spare-memory.js';
 import type { Engine } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
@@ -21,6 +22,11 @@ import { answer, declineUpgrade, isForWebSocket, tunnel } from './tunnel.js';
 export interface Gateway {
   /** Its URL, without a trailing slash. If there is a token, it is part of the path. */
   readonly url: string;
+  /**
+   * What each conversation so far cost, its messages alone, as `session.costs()` reports it; in mode `observe`, what it would cost if it
+   * were compacted. At most the last `maxConversations`. Requests that are still being read are missing until `close` resolves.
+   */
+  costs(): readonly CostReport[];
   /**
    * Stops listening, waits for open answers, and closes the engine. Idempotent.
    *
@@ -104,6 +110,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
   let closing: Promise<void> | undefined;
   return {
     url: urlOf(server, options),
+    costs: () => ledger.costs,
     close: (graceMs = CLOSING_MS) => {
       ledger.emit('end');
       closing ??= shutDown(server, sockets, graceMs).finally(async () => {

@@ -4,6 +4,7 @@
 import { EventEmitter } from 'node:events';
 import { safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
+import type { CostReport } from '../../main/preflight/cost-meter.js';
 import { judgeCacheRead } from '../../main/preflight/prompt-cache.js';
 import type { CacheMissCause } from '../../main/preflight/session-events.js';
 import { modelPrice } from '../../main/models/model-prices.js';
@@ -232,6 +233,11 @@ export class Ledger extends EventEmitter<LedgerEvents> {
       failures: this.#failures,
       failureCount: this.#failureCount,
     };
+  }
+
+  /** What each conversation costs; observed ones as if they were compacted. */
+  get costs(): readonly CostReport[] {
+    return Array.from(this.#conversations.values(), ({ line }) => line.costs);
   }
 
   /** All conversations, least recently used first. */

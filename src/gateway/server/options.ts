@@ -18,8 +18,8 @@ export interface GatewayOptions {
   /** The port to listen on. @default 0, any free port */
   readonly port?: number | undefined;
   /**
-   * Required with each request, as the header `x-ctxfold-token` or as the prefix `/token/<token>` of its path. Mandatory except on
-   * loopback.
+   * Required with each request, as the header `x-ctxfold-token` or as the prefix `/token/<token>` of its path: 16 to 128 letters,
+   * digits, `-` and `_`. Mandatory except on loopback.
    */
   readonly token?: string | undefined;
   /**
@@ -106,6 +106,7 @@ function isUpstream(value: string): boolean {
   );
 }
 
+const TOKEN = 'The option is token; the command line reads CTXFOLD_GATEWAY_TOKEN';
 const TEXT = z.string().check(z.minLength(1));
 const COUNT = z.int().check(z.gte(1));
 
@@ -114,7 +115,9 @@ const SCHEMA = z.strictObject({
   host: z._default(TEXT, '127.0.0.1'),
   port: z._default(z.int().check(z.gte(0), z.lte(65_535)), 0),
   token: z.optional(
-    z.string().check(z.regex(/^[\w-]{16,128}$/, 'expected 16 to 128 letters, digits, - and _')),
+    z
+      .string()
+      .check(z.regex(/^[\w-]{16,128}$/, `expected 16 to 128 letters, digits, - and _. ${TOKEN}`)),
   ),
   upstreams: z.pipe(
     z._default(
@@ -159,7 +162,7 @@ export function completeGatewayOptions(options: GatewayOptions): CompleteGateway
   if (complete.token === undefined && !isLoopback(complete.host)) {
     throw new RangeError(
       `Expected a token: ${complete.host} is not loopback, and whoever reaches the gateway could use it. ` +
-        'The option is token; the command line reads CTXFOLD_GATEWAY_TOKEN.',
+        `${TOKEN}.`,
     );
   }
   return complete;

@@ -84,10 +84,15 @@ export function adviceFor(cause: unknown): string {
   return advice === undefined ? '' : ` ${advice}`;
 }
 
-/** Creates the error for restoring where there is no removal log. @param who such as `The session keeps no` */
-export function keepsNoRemovalLog(who: string, callId: string): CtxfoldError {
+/**
+ * Creates the error for restoring where there is no removal log.
+ *
+ * @param who such as `The session keeps no`
+ * @param advice what else may help
+ */
+export function keepsNoRemovalLog(who: string, callId: string, advice: string = ''): CtxfoldError {
   return new CtxfoldError(
-    `${who} removal log to restore call ${shownId(callId)} from; create sessions with removalLogDirectory or removalLogPath.`,
+    `${who} removal log to restore call ${shownId(callId)} from; create sessions with removalLogDirectory or removalLogPath.${advice}`,
     'NOT_IN_REMOVAL_LOG',
   );
 }

@@ -1,8 +1,9 @@
-// Restores a call's response from the removal logs of open sessions, if the caller does not know which session made the call. The
-// scope decides which sessions are searched, never the call id.
+// Restores a call's response from an open session, or from the removal logs of all, if the caller does not know which session made the
+// call. The scope decides which sessions are searched, never the call id.
 
 import { resolve } from 'node:path';
 import { CtxfoldError } from '../../shared/errors.js';
+import type { Session } from '../session.js';
 import { isNotInRemovalLog, keepsNoRemovalLog } from './removal-log-errors.js';
 import type { RestoredResponse } from './restore.js';
 import { assertSessionScope, isInScope } from './session-scope.js';
@@ -19,8 +20,7 @@ export type RestoreOptions = SessionScope & {
 };
 
 /** An open session. */
-export interface OpenSession {
-  readonly sessionId: string;
+export interface OpenSession extends Pick<Session, 'sessionId' | 'restore'> {
   /** Absent if the session has no removal log. */
   readonly removalLog?: Pick<SessionLog, 'restore'> | undefined;
   /** Absolute path of the directory of the removal log; absent if the session has none. */
@@ -28,8 +28,8 @@ export interface OpenSession {
 }
 
 /**
- * Restores the original response to a call from the removal logs of the sessions in scope. If several have one, the
- * one that was recorded last is returned.
+ * Restores the original response to a call from the named session, or from the removal logs of all. If several have one, the one that
+ * was recorded last is returned.
  *
  * @throws TypeError if the scope names no session; CtxfoldError `NOT_IN_REMOVAL_LOG` if no session in scope has the
  * response, or none is in scope; `SESSION_AMBIGUOUS` if several have the given id; the error of reading a log if that
@@ -49,10 +49,15 @@ export async function restoreLatest(
       'SESSION_AMBIGUOUS',
     );
   }
+  const [named] = sessions;
+  // Knows originals in the store, too.
+  if (options.acrossSessions !== true && named !== undefined) return named.restore(callId);
   const logs = sessions.flatMap(({ removalLog }) => removalLog ?? []);
   if (logs.length === 0) {
     const which = options.acrossSessions === true ? '' : ' of this id';
-    throw keepsNoRemovalLog(`No open session${which} keeps a`, callId);
+    const advice =
+      ' The log of a session that is not open is read by restore of ctxfold/removal-log.';
+    throw keepsNoRemovalLog(`No open session${which} keeps a`, callId, advice);
   }
   const outcomes = await Promise.allSettled(logs.map((log) => log.restore(callId, options)));
   let latest: RestoredResponse | undefined;

@@ -11,6 +11,9 @@ import { createCompactor } from '../../../src/index.js';
 import type { Compactor, Session } from '../../../src/index.js';
 import type { MessageCompactor } from '../../../src/adapters/conversation/message-compactor.js';
 import { warnOfNothingToCompact } from '../../../src/adapters/conversation/warn-of-failure.js';
+import type * as WarnOfFailure from '../../../src/adapters/conversation/warn-of-failure.js';
+import type * as LoggerModule from '../../../src/main/host/logger.js';
+import type * as Errors from '../../../src/shared/errors.js';
 import { loggerOf } from '../../../src/adapters/request/adapter-options.js';
 import type { SummarizerResponse } from '../../../src/main/summarizer/summarizer.js';
 import { memoryStore } from '../../../src/state.js';
@@ -222,6 +225,26 @@ describe('onError', () => {
       type: 'CtxfoldWarning',
       code: 'CTXFOLD_NOTHING_TO_COMPACT',
     });
+  });
+
+  it.each([
+    ['why, where an error of ctxfold says so', true, /\(CLOSED\): the reason\. Give/],
+    ['no text of another error', false, /\(Error\)\. Give/],
+  ])('emits one process warning of failures, with %s', async (_, isOwn, said) => {
+    const emit = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+    onTestFinished(() => emit.mockRestore());
+    // Once per process: modules as another process has them.
+    vi.resetModules();
+    const { warnOfFailure } = await vi.importActual<typeof WarnOfFailure>(
+      '../../../src/adapters/conversation/warn-of-failure.js',
+    );
+    const { SILENT_LOGGER } = await vi.importActual<typeof LoggerModule>(
+      '../../../src/main/host/logger.js',
+    );
+    const { CtxfoldError } = await vi.importActual<typeof Errors>('../../../src/shared/errors.js');
+    const error = isOwn ? new CtxfoldError('the reason.', 'CLOSED') : new Error('of the user');
+    for (let call = 0; call < 2; call += 1) warnOfFailure(SILENT_LOGGER, error, 'failed');
+    expect(emit).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(said), expect.anything());
   });
 
   it('warns once of a removal log that cannot be written, and again once it could be', async () => {

@@ -1,4 +1,7 @@
 import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
@@ -117,7 +120,45 @@ describe('runBehindGateway', () => {
     expect(printed.mock.calls.map(([text]) => String(text))).toEqual([
       expect.stringMatching(/^ctxfold: The store failed \(ENOTDIR/),
       expect.stringMatching(/^ctxfold: observe: /),
+      expect.stringMatching(/^ctxfold: no conversation came through the gateway\./),
     ]);
+  });
+
+  it('says only that it cannot be run of a command that does not exist', async () => {
+    onTestFinished(() => void vi.restoreAllMocks());
+    const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    expect(await runBehindGateway(['/none/such'], {})).toBe(127);
+    expect(String(printed.mock.calls.at(-1)?.[0])).toMatch(/such cannot be run \(ENOENT\)\n$/);
+  });
+
+  it.each(['observe', 'compact'] as const)('ends with what is saved, in mode %s', async (mode) => {
+    onTestFinished(() => void vi.restoreAllMocks());
+    const upstream = createServer((_request, response) => response.end('{}')).listen(0);
+    onTestFinished(() => void upstream.close());
+    await once(upstream, 'listening');
+    const { port } = upstream.address() as AddressInfo;
+    const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const agent = `
+      const log = Array.from({ length: 900 }, (_, at) => at + ' compiled in ' + at * 7 + ' ms').join('\\n');
+      const body = JSON.stringify({
+        model: 'claude-opus-5-5',
+        tools: [{ name: 'bash', input_schema: { type: 'object' } }],
+        messages: [
+          { role: 'user', content: 'Build.' },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'bash', input: { command: 'make' } }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: log }] },
+        ],
+      });
+      fetch(process.env.ANTHROPIC_BASE_URL + '/v1/messages', { method: 'POST', body })
+        .then((answer) => answer.text());`;
+    const upstreams = { anthropic: `http://127.0.0.1:${port}` };
+    const options = { mode, upstreams, engine: 'inline' as const };
+    expect(await runBehindGateway([process.execPath, '-e', agent], options)).toBe(0);
+    const last = String(printed.mock.calls.at(-1)?.[0]);
+    expect(last).toMatch(
+      /^ctxfold: 1 call: with ctxfold [\d,]+ tokens of messages instead of [\d,]+, \d+ % less, \$\S+ instead of \$/,
+    );
+    expect(last.includes('--mode compact compacts')).toBe(mode === 'observe');
   });
 
   it('leaves Ctrl-C to the terminal, which signals the command itself, also if its input is a pipe', async () => {

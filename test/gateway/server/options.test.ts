@@ -11,6 +11,14 @@ describe('completeGatewayOptions', () => {
     expect(() => completeGatewayOptions({ upstreams })).toThrow(message);
   });
 
+  it.each([undefined, 'short', 'bG9uZw+/bG9uZw+/bG9uZw=='])(
+    'says where the command line reads the token from if it is %s',
+    (token) => {
+      const options = { host: '0.0.0.0', token };
+      expect(() => completeGatewayOptions(options)).toThrow(/reads CTXFOLD_GATEWAY_TOKEN/);
+    },
+  );
+
   it('adds upstreams to the known ones, and replaces those of their names', () => {
     const known = completeGatewayOptions({}).upstreams;
     const own = { openai: 'http://127.0.0.1:1', mine: 'http://127.0.0.1:2' };

@@ -6,6 +6,7 @@ import { humanText } from '../../../src/shared/content.js';
 import { agentPreset } from '../../../src/main/formats/presets.js';
 import { readTranscript, streamTranscript } from '../../../src/main/formats/read-transcript.js';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../src/main/formats/transcript.js';
+import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { asyncChunks, bare, readChunks, readJson, readLines } from './reading.js';
 
@@ -28,6 +29,22 @@ async function failure(reading: Promise<unknown>): Promise<CtxfoldError> {
   expect(thrown).toBeInstanceOf(CtxfoldError);
   return thrown as CtxfoldError;
 }
+
+describe('a dump of messages', () => {
+  it.each(API_TALKS)('is read as they are sent: $name', async (api) => {
+    const messages = talk(api, 3);
+    const body: unknown = JSON.parse(bodyOf(api, messages));
+    for (const read of [
+      await readJson(messages),
+      await readJson(body),
+      await readLines(messages),
+    ]) {
+      const types = read.entries.flatMap(({ blocks }) => blocks.map(({ type }) => type));
+      const count = (type: string): number => types.filter((each) => each === type).length;
+      expect([count('tool_call'), count('tool_response'), read.warnings]).toEqual([6, 6, []]);
+    }
+  });
+});
 
 describe('readTranscript', () => {
   it('returns format, workspace root, entries, warnings and preset, whatever the name of the file', async () => {

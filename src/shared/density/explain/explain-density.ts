@@ -130,9 +130,10 @@ class Explainer {
   explain(index: number): EntryExplanation {
     const entry = typeof index === 'number' ? this.#history[index] : undefined;
     if (entry === undefined) {
-      const range = this.#history.length === 0 ? 'it has none' : `0 to ${this.#history.length - 1}`;
+      const { length } = this.#history;
+      const range = length === 0 ? 'it is empty' : `its entries are 0 to ${length - 1}`;
       throw new RangeError(
-        `The history has no entry ${typeof index === 'number' ? index : `that is a ${typeof index}`}; its entries: ${range}.`,
+        `The history has no entry ${typeof index === 'number' ? index : `that is a ${typeof index}`}; ${range}.`,
       );
     }
     const replacement = this.result.replacements.get(index);
