@@ -11,9 +11,10 @@ const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
   ),
   ['type', 'read'],
   ...['set-content', 'add-content', 'out-file'].map((program) => [program, 'write'] as const),
-  ...['ag', 'find', 'fd', 'ls', 'tree', 'dir', 'findstr', 'select-string', 'get-childitem'].map(
+  ...['ag', 'find', 'fd', 'ls', 'tree', 'dir', 'findstr', 'select-string', 'sls'].map(
     (program) => [program, 'search'] as const,
   ),
+  ...['get-childitem', 'gci'].map((program) => [program, 'search'] as const),
 ]);
 /** A search for every line, or with 10 or more lines of context, shows a file rather than searches it. */
 const GREP: readonly (readonly [RegExp, Purpose])[] = [
@@ -53,7 +54,7 @@ const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose]
 /** Words that may precede a program's name: wrappers and shell keywords. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   ...['sudo', 'time', 'timeout', 'command', 'env', 'nice', 'nohup', 'if', 'then', 'do', 'else'],
-  ...['cmd', '/c', '/k'],
+  'cmd',
 ]);
 /** These run a program elsewhere; its name comes after other words, such as a host or a container. */
 const REMOTE: ReadonlySet<string> = new Set(['docker', 'podman', 'kubectl', 'ssh', 'wsl']);
@@ -64,7 +65,9 @@ const STARTERS: ReadonlySet<string> = new Set(['xargs', '-exec', '-execdir']);
 const QUIET: ReadonlySet<string> = new Set([
   ...[
     'cd',
-    'Set-Location',
+    'set-location',
+    'push-location',
+    'pop-location',
     'pushd',
     'popd',
     'pwd',
@@ -124,11 +127,14 @@ export function purposeOf(text: string): CommandPurpose {
           others += Number(!isRemote && at > quoteEnd && !isQuiet(text, at, end));
         // What runs there is known now, so the program that starts it does not count.
         else if (isRemote) others -= 1;
-        isRemote = isStart && purpose === undefined && (isRemote || REMOTE.has(word));
+        isRemote =
+          isStart && purpose === undefined && (isRemote || REMOTE.has(nameOfProgram(word)));
         isStart = isRemote;
         isPiped = false;
       }
       at = end - 1;
+    } else if (isStart && assignsAt(text, at)) {
+      at = ASSIGNMENT.lastIndex - 1;
     } else if (STARTING.has(character) || (isQuote(character) && opensScript(text, at))) {
       // The program that starts the script does not count.
       if (isRemote && isQuote(character)) others -= 1;
@@ -161,7 +167,9 @@ const BEFORE_ARGUMENT = /(?:[\w$]\(|`|(?<!\b(?:cmd|command|script)\\*["']?\s*):\
 function isQuiet(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - MAX_BEFORE), start);
   return (
-    BEFORE_ARGUMENT.test(before) || text.startsWith('(', end) || QUIET.has(text.slice(start, end))
+    BEFORE_ARGUMENT.test(before) ||
+    text.startsWith('(', end) ||
+    QUIET.has(nameOfProgram(text.slice(start, end)))
   );
 }
 
@@ -185,13 +193,19 @@ const PIPE = 124;
 const BRACE = 123;
 const ASSIGNED = 61;
 
-/** Whether a word only precedes the program's name, as all words of `sudo -u 1` and `timeout 10` do. */
+/** Whether a word only precedes the program's name, as all words of `sudo -u 1`, `timeout 10` and `cmd /c` do. */
 function precedesProgram(word: string): boolean {
-  return WRAPPERS.has(word) || /^[-\d]/.test(word);
+  return WRAPPERS.has(nameOfProgram(word)) || /^(?:[-\d]|\/\w$)/.test(word);
+}
+
+/** The name of a program in lower case, without its folder and the extension that it has on Windows. */
+function nameOfProgram(word: string): string {
+  const name = word.slice(word.lastIndexOf('/') + 1).toLowerCase();
+  return name.endsWith('.exe') ? name.slice(0, -'.exe'.length) : name;
 }
 
 function purposeOfProgram(word: string, words: string): Purpose | undefined {
-  const name = word.slice(word.lastIndexOf('/') + 1).toLowerCase();
+  const name = nameOfProgram(word);
   const tests = DECIDED_BY_WORDS.get(name);
   return tests === undefined
     ? PURPOSES.get(name)
@@ -213,6 +227,14 @@ function valueEnd(text: string, start: number): number {
   VALUE.lastIndex = start + 1;
   VALUE.test(text);
   return Math.max(start, VALUE.lastIndex - 1);
+}
+
+/** The start of a PowerShell statement that assigns what a program prints. */
+const ASSIGNMENT = /\$[\w:.]+[ \t]*\+?=(?!=)/y;
+
+function assignsAt(text: string, at: number): boolean {
+  ASSIGNMENT.lastIndex = at;
+  return ASSIGNMENT.test(text);
 }
 
 function wordEnd(text: string, start: number): number {
@@ -237,7 +259,7 @@ function isQuote(code: number): boolean {
 
 /** Text directly before a quote that opens a script, such as `bash -c` or `eval`. */
 const BEFORE_SCRIPT =
-  /(?:sh(?:\.exe)?(?:\s+-\w+)+|\bsu(?:\s+[\w-]+)*\s+-c|\beval|\bssh\s+\S+|powershell(?:\.exe)?(?:\s+-\w+)+|[:(])\s*\\*$/i;
+  /(?:sh(?:\.exe)?(?:\s+-\w+)+|\bsu(?:\s+[\w-]+)*\s+-c|\beval|\bssh\s+\S+|powershell(?:\.exe)?(?:\s+-\w+)+|\s-Command|\bcmd(?:\.exe)?(?:\s+\/\w)+|[:(])\s*\\*$/i;
 const MAX_BEFORE = 60;
 
 /** Whether the quote at `at` opens a script for a shell; other quoted text is data. */
