@@ -156,6 +156,7 @@ describe('failuresFirst', () => {
 
   it.each([
     'npm.cmd test',
+    'powershell -NoProfile -Command "npm test"',
     String.raw`.\node_modules\.bin\vitest.cmd run`,
     String.raw`& "C:\Program Files\MSBuild\MSBuild.exe" a.sln`,
     'gradlew.bat test',

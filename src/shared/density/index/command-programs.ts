@@ -106,6 +106,8 @@ export function purposeOf(text: string): CommandPurpose {
   let isPiped = false;
   let isRemote = false;
   let others = 0;
+  /** How many there were before the current program. */
+  let othersBefore = 0;
   /** The end of the last quoted text that is data, in which nothing runs. */
   let quoteEnd = -1;
   for (let at = 0; at < text.length; at += 1) {
@@ -136,8 +138,9 @@ export function purposeOf(text: string): CommandPurpose {
     } else if (isStart && assignsAt(text, at)) {
       at = ASSIGNMENT.lastIndex - 1;
     } else if (STARTING.has(character) || (isQuote(character) && opensScript(text, at))) {
-      // The program that starts the script does not count.
-      if (isRemote && isQuote(character)) others -= 1;
+      // A shell does not count beside the script that it runs.
+      if (!isQuote(character)) othersBefore = others;
+      else if (isRunByShell(text, at)) others = othersBefore;
       isStart = true;
       isRemote = false;
     } else if (isQuote(character)) {
@@ -150,6 +153,7 @@ export function purposeOf(text: string): CommandPurpose {
       isStart = text.charCodeAt(at + 1) === PIPE;
       isPiped = !isStart;
       isRemote = false;
+      othersBefore = others;
       if (isStart) at += 1;
     } else if (!isSpace(character)) {
       isStart = isRemote;
@@ -265,6 +269,11 @@ const MAX_BEFORE = 60;
 /** Whether the quote at `at` opens a script for a shell; other quoted text is data. */
 export function opensScript(text: string, at: number): boolean {
   return at === 0 || BEFORE_SCRIPT.test(text.slice(Math.max(0, at - MAX_BEFORE), at));
+}
+
+/** Whether the script at `at` is an argument of a program rather than a value in another script. */
+function isRunByShell(text: string, at: number): boolean {
+  return /\w\s*\\*$/.test(text.slice(Math.max(0, at - MAX_BEFORE), at));
 }
 
 function isSpace(code: number): boolean {
