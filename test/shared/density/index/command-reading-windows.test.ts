@@ -17,7 +17,11 @@ describe('readCommand on Windows', () => {
     [raw`pwsh -NoLogo -c "Set-Content -Path src\a.ts -Value 'x'"`, 'write', ['src/a.ts']],
     [raw`cmd.exe /d /c "type C:\w\a.ts"`, 'read', ['C:/w/a.ts']],
     [raw`cmd /c "dir /s /b"`, 'search', []],
-    [raw`powershell -NoProfile -ExecutionPolicy Bypass -Command "gci src; npm test"`, 'command', []],
+    [
+      raw`powershell -NoProfile -ExecutionPolicy Bypass -Command "gci src; npm test"`,
+      'command',
+      [],
+    ],
     [raw`npm test; powershell -Command "gci src"`, 'command', []],
     // Programs with an extension, and aliases.
     ['rg.exe -n "foo" src', 'search', []],
