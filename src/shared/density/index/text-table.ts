@@ -140,12 +140,18 @@ const FILE_URL = /^file:\/\/\/?(?=\/|[A-Za-z](?::|%3A))/i;
 
 /** The key of a file: its absolute path; in lower case on Windows, where a file may be `C:\a.ts` or `c:/A.ts`. */
 export function pathKey(root: string, spelling: string): string {
+  const path = pathIn(root, spelling);
+  return sep === '\\' || ON_WINDOWS.test(path) ? path.toLowerCase() : path;
+}
+
+/** The path that a spelling, also a URL, means in a folder. */
+export function pathIn(root: string, spelling: string): string {
   const given = FILE_URL.test(spelling) ? pathOfUrl(spelling) : spelling;
   if (sep !== '\\' && !ON_WINDOWS.test(root) && !ON_WINDOWS.test(given)) {
     return resolve(root, given);
   }
   const path = given.replace(OTHER_DRIVE, (_, drive?: string) => (drive ? `${drive}:` : ''));
-  return win32.resolve(root, path).toLowerCase();
+  return win32.resolve(root, path);
 }
 
 function pathOfUrl(url: string): string {
