@@ -1,7 +1,7 @@
 // The options of a compactor, and their validation.
 
-import { resolve } from 'node:path';
 import * as z from 'zod/mini';
+import { pathIn } from '../shared/density/index/text-table.js';
 import { hasFunctions } from '../shared/misuse.js';
 import { isLogger, SILENT_LOGGER, safeLogger } from './host/logger.js';
 import type { Logger } from './host/logger.js';
@@ -124,7 +124,7 @@ const OPTIONS_SCHEMA = z.strictObject({
   workspaceRoot: z._default(
     z.pipe(
       TEXT,
-      z.transform((root) => resolve(root)),
+      z.transform((root) => pathIn(process.cwd(), root)),
     ),
     () => process.cwd(),
   ),

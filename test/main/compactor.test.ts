@@ -304,6 +304,13 @@ describe('Compactor', () => {
     expect(await here.ensureDensityOptimized()).not.toBeNull();
   });
 
+  it('takes a root on Windows as it is, wherever it runs', async () => {
+    await using compactor = createCompactor({ ...INLINE, workspaceRoot: String.raw`C:\one` });
+    const history = historyOf('a:r1(/c/one/a.ts) t:r1 a:w2(a.ts) t:w2');
+    const session = await compactor.createSession({ history });
+    expect(await session.ensureDensityOptimized()).not.toBeNull();
+  });
+
   it('reports to the logger', async () => {
     const debug = vi.fn();
     await using compactor = createCompactor({ ...INLINE, logger: { ...console, debug } });

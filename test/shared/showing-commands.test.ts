@@ -24,6 +24,8 @@ describe('onlyShowsByCommand', () => {
     'psql -c "\\d+ orders"',
     'psql -c "explain (analyze, buffers) select * from orders"',
     'sqlite3 app.db ".schema"',
+    String.raw`Get-ChildItem -Recurse src | Where-Object { $_.Name -like "*.ts" } | Select-Object FullName`,
+    String.raw`cd C:\w; type a.txt`,
   ])('is true of %s', (command) => {
     expect(onlyShowsByCommand(command)).toBe(true);
   });
@@ -55,6 +57,9 @@ describe('onlyShowsByCommand', () => {
     'terraform plan -out=tfplan',
     'docker run -d list',
     'find . -name "*.log" -delete',
+    'Get-ChildItem *.log | Remove-Item',
+    'Get-ChildItem | ForEach-Object { npm test }',
+    'Format-Volume -DriveLetter D',
     `git log ${'x'.repeat(500)}`,
   ])('is false of %s', (command) => {
     expect(onlyShowsByCommand(command)).toBe(false);

@@ -19,25 +19,27 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
   );
   const room = Math.min(400, text.length / 10);
   const isOneLine = /^[{[]/.test(text) && !text.includes('\n');
-  const lines = (isOneLine ? text.slice(0, 65_536).replace(/,(?=["{])/g, ',\n') : text)
-    .slice(0, 65_536)
-    .replaceAll('\\n', '\n')
-    .split('\n')
-    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
-    .filter((line) => line.length <= 1_000 && !(line.startsWith('[… ') && line.endsWith(' …]')));
+  const whole = isOneLine ? text.slice(0, 65_536).replace(/,(?=["{])/g, ',\n') : text;
+  const lines = linesOf(whole.slice(0, 65_536)).filter(
+    (line) => line.length <= 1_000 && !(line.startsWith('[… ') && line.endsWith(' …]')),
+  );
   const words = lines
     .flatMap((line) =>
       line
-        .replace(/\[ref=[\w$]+(?![\w$@.~/+-])/g, '[ref=')
-        .split(/%[0-9A-F]{2}|[^A-Za-z0-9_$@.~/+-]/),
+        .replace(/\[ref=[\w$]+(?![\w$@.~/\\+À-ԯḀ-῿-])/g, '[ref=')
+        .replace(/(?<![\w$@.~/\\+À-ԯḀ-῿-])([A-Za-zÀ-ԯḀ-῿]):(?=\\)/g, `$1${DRIVE}`)
+        .split(/%[0-9A-F]{2}|[^\w$@.~/\\+À-ԯḀ-῿\uE000-]/),
     )
     .filter((word) => word !== '' && word.length <= 120);
-  const paths = words.map(withoutEnds).filter(isPath);
+  const paths = words
+    .map(withoutEnds)
+    .filter(isPath)
+    .map((path) => path.replace(DRIVE, ':'));
   const kept: string[] = [];
   const room1 = takeInto(kept, unique(paths), room / 2);
   const shown = kept.join(' ');
   const names = words
-    .flatMap((word) => word.split(/[/@~+]/))
+    .flatMap((word) => word.split(/[/\\@~+\uE000]/))
     .map(trimmed)
     .filter(isTelling);
   const weight = (name: string): number =>
@@ -94,6 +96,23 @@ function textOf(result: unknown): string {
   return texts.every((text) => typeof text === 'string')
     ? texts.join('\n')
     : JSON.stringify(result);
+}
+
+/** Stands for the colon of a drive. */
+const DRIVE = '\uE000';
+
+/** The lines of a text, also of one in JSON. In other texts, `\n` begins the name of a folder. */
+function linesOf(text: string): readonly string[] {
+  const runs = text.match(/\\+[A-Za-z]/g) ?? [];
+  const first = runs.find((run) => run.length < 4 && !/[bfnrtuvx]$/.test(run));
+  const breaks = first === undefined ? 'all' : first.length === 2 ? 'none' : 'single';
+  return text
+    .split('\n')
+    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
+    .flatMap((line) => {
+      if (breaks === 'none') return [line];
+      return breaks === 'all' ? line.split('\\n') : line.split(/(?<!\\)\\n/);
+    });
 }
 
 /** The line that reports a failure, and its index. */
@@ -177,13 +196,12 @@ function sumOfFailures(text: string): string {
 function lastStatements(text: string): readonly string[] {
   const end = text.slice(-2_000);
   const feed = end.indexOf('\n');
-  const lines = (end === text || feed === -1 ? end : end.slice(feed + 1))
-    .replaceAll('\\n', '\n')
+  const lines = linesOf(end === text || feed === -1 ? end : end.slice(feed + 1))
+    .join('\n')
     .split(/(?:^|\n)\[… (?:\d+ lines|lines \d+-\d+) (?:as in|unchanged,) [^\n]* …\](?=\n|$)/)
     .slice(-1)
     .join('')
     .split('\n')
-    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
     .filter((line) => line.length <= 1_000 && !isNumbered(line) && !isOfHost(line))
     .filter((line) => /^\[?[\d-]+(T\d+)?:/.test(line) || !/^[^\s:]{1,300}:\d{1,7}[:-]/.test(line))
     .filter((line) => !(line.startsWith('[… ') && line.endsWith(' …]')))
@@ -236,11 +254,11 @@ function takeInto(kept: string[], words: readonly string[], room: number): numbe
 }
 
 function isPath(word: string): boolean {
-  return /[A-Za-z0-9_$-][.][A-Za-z]{1,4}$/.test(word);
+  return /[\wÀ-ԯḀ-῿$-][.][A-Za-zÀ-ԯḀ-῿]{1,4}$/.test(word);
 }
 
 function withoutEnds(word: string): string {
-  let path = word.startsWith('./') ? word.slice(2) : word;
+  let path = /^\.[/\\]/.test(word) ? word.slice(2) : word;
   while (path.endsWith('.')) path = path.slice(0, -1);
   return path;
 }
@@ -253,7 +271,7 @@ function trimmed(part: string): string {
 }
 
 function isTelling(name: string): boolean {
-  if (name.length < 5 || name.length > 80 || !/[A-Za-z]/.test(name)) return false;
+  if (name.length < 5 || name.length > 80 || !/[A-Za-zÀ-ԯḀ-῿]/.test(name)) return false;
   return /[_$0-9.-]/.test(name) || /[A-Z]/.test(name.slice(1));
 }
 

@@ -1,7 +1,6 @@
 // Finds which tool results and file contents an edit removed. Looks only at changed entries and at the calls that their responses
 // answer.
 
-import { resolve } from 'node:path';
 import { isCompleteResponse, isToolCallBlock } from '../../shared/content.js';
 import type {
   ContentBlock,
@@ -12,6 +11,7 @@ import type {
 import { callUse } from '../../shared/density/index/call-use.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { CALL_ACCESS } from '../../shared/density/index/history-columns.js';
+import { pathIn } from '../../shared/density/index/text-table.js';
 import { answeredCalls } from '../../shared/summarize/history-outline.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { usesOf } from '../../shared/tool-catalog.js';
@@ -147,7 +147,7 @@ export class RemovedReads {
   }
 
   #absolute(path: string): string {
-    return resolve(this.#options.workspaceRoot, path);
+    return pathIn(this.#options.workspaceRoot, path);
   }
 }
 

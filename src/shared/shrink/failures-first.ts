@@ -37,7 +37,9 @@ const BEHIND_FAILURE = 24;
 const MAX_LISTED = 64;
 
 const BUILD_OR_TEST =
-  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|playwright)\b|(?:node\s[^\n;&|]{0,80}--test|(?:ng|next|vite)\s+build)\b|(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|pytest|tox|nox|idf\.py|west|pio|platformio|meson|scons|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
+  /(?:^|[\s;&|(/"'])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|playwright)\b|(?:node\s[^\n;&|]{0,80}--test|(?:ng|next|vite)\s+build)\b|(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|pytest|tox|nox|idf\.py|west|pio|platformio|meson|scons|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|[Mm][Ss][Bb]uild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
+/** The extension of a program on Windows, and the quote behind a program whose path has spaces. */
+const WINDOWS_EXTENSION = /\.(?:bat|cmd|exe)\b"?/gi;
 const LOG_OF_BUILD = /(?:^|[\s;&|(/])gh\s+run\s+view\b[^\n;&|]{0,200}--log/;
 /** Options and subcommands that make a build tool only list or query something: then its whole output was asked for. */
 const LISTS =
@@ -71,7 +73,8 @@ export const FAILURES_FIRST: Shrinker = {
 };
 
 /** Excludes commands that only show something, such as `git log webpack`, but includes those that show the log of a build. */
-function isBuildOrTest(command: string): boolean {
+function isBuildOrTest(given: string): boolean {
+  const command = given.replaceAll('\\', '/').replaceAll(WINDOWS_EXTENSION, '');
   if (LOG_OF_BUILD.test(command)) return true;
   return BUILD_OR_TEST.test(command) && !LISTS.test(command) && !onlyShowsByCommand(command);
 }

@@ -62,9 +62,14 @@ function shortArgument(value: unknown): string | undefined {
   return isShort ? value : undefined;
 }
 
-/** Returns the name of a command or a file with where it is: the same one elsewhere is another one. */
+/** Returns a text with where it acts: the same one elsewhere is another one. */
 export function nameAt(text: string, place: CallUse['place']): string {
   return nameOf(place === undefined ? text : `${text} [${place}]`);
+}
+
+/** Returns the name of a file. Tools and commands spell it with either kind of slash on Windows. */
+export function fileAt(path: string, place: CallUse['place']): string {
+  return nameAt(path.replaceAll('\\', '/'), place);
 }
 
 /** Returns a name on one line, a long one shortened to its start and end, which distinguish it best. */

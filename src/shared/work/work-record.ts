@@ -10,7 +10,7 @@ import { endingOf, isExcerpt } from '../density/index/excerpt.js';
 import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
 import { EXCERPT, placeholderKind, statesFailure } from '../placeholder.js';
-import { madeIn, nameAt, nameOf, nameOfUse } from './named-work.js';
+import { fileAt, madeIn, nameAt, nameOf, nameOfUse } from './named-work.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-use.js';
@@ -152,11 +152,11 @@ function noteWrite(
   const { call, response, use } = answered;
   const { paths, command, place } = use;
   // A placeholder may not tell that an edit failed, so failures are noted before pruning, and so is a success after a failure.
-  const isKnown = ledger.latestOf(WRITE + nameAt(paths[0] ?? '', place)) !== undefined;
+  const isKnown = ledger.latestOf(WRITE + fileAt(paths[0] ?? '', place)) !== undefined;
   if (isPruned(response) && outcome === 'unstated' && isKnown) return;
   if (!hasWritten(answered, outcome)) {
     if (command === undefined)
-      for (const path of paths) ledger.noteWrite(nameAt(path, place), 'failed');
+      for (const path of paths) ledger.noteWrite(fileAt(path, place), 'failed');
     else if (!callStays) noteCommand(ledger, nameOfUse(call, use), answered, outcome);
     return;
   }
@@ -165,9 +165,9 @@ function noteWrite(
   const deleted = deletedIn(call);
   for (const path of paths) {
     if (deleted.has(path)) {
-      ledger.forgetWrite(nameAt(path, place));
+      ledger.forgetWrite(fileAt(path, place));
       ledger.note(nameAt(`delete ${path}`, place), 'passed');
-    } else ledger.noteWrite(nameAt(path, place), 'written');
+    } else ledger.noteWrite(fileAt(path, place), 'written');
   }
 }
 
@@ -180,7 +180,7 @@ function noteCommand(
   const run = runIn(use.command);
   if (outcome !== 'failed') {
     if (REMOVES.test(run))
-      for (const path of use.paths) ledger.forgetWrite(nameAt(path, use.place));
+      for (const path of use.paths) ledger.forgetWrite(fileAt(path, use.place));
     if (REVERTS.test(run)) ledger.forgetWrites();
     if (onlyShowsByCommand(run)) {
       ledger.forget(name);
@@ -233,9 +233,9 @@ const NOT_WRITTEN =
 const WRITTEN =
   /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied|replaced|inserted|made|done)\b/i;
 
-/** How shells and programs say that they could not open a file. */
+/** How shells and programs say that they could not open a file. PowerShell begins with the name of its command. */
 const NOT_OPENED =
-  /: (?:Permission denied|No such file or directory|Is a directory|Not a directory|Read-only file system|No space left on device)$/;
+  /: (?:Permission denied|No such file or directory|Is a directory|Not a directory|Read-only file system|No space left on device)$|^[A-Z][a-z]+-[A-Z]\w+ ?: /;
 
 /** Whether a write took effect: as its result states, else unless the first line says that it failed. */
 function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): boolean {
@@ -251,7 +251,8 @@ function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): bool
 const MAX_LINE = 300;
 
 /** Commands after which the files they name are gone, or no longer have the content that was written. */
-const REMOVES = /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|git\s+(?:rm|mv|checkout|restore))\s/;
+const REMOVES =
+  /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|del|erase|move|ren|(?:Remove|Move|Rename)-Item|git\s+(?:rm|mv|checkout|restore))\s/i;
 
 /** Commands after which no file need have the content that was written. */
 const REVERTS =

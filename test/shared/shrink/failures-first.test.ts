@@ -154,6 +154,19 @@ describe('failuresFirst', () => {
     expect(unchanged).toBeUndefined();
   });
 
+  it.each([
+    'npm.cmd test',
+    'powershell -NoProfile -Command "npm test"',
+    String.raw`.\node_modules\.bin\vitest.cmd run`,
+    String.raw`& "C:\Program Files\MSBuild\MSBuild.exe" a.sln`,
+    'gradlew.bat test',
+  ])('recognizes builds and tests on Windows: %s', (command) => {
+    const lines = [...NOISE, 'a.cs(1,2): error CS1002: ; expected', ...NOISE];
+    const kept = left(lines, command);
+    expect(kept.length).toBeLessThan(120);
+    expect(kept).toContain(lines[100]);
+  });
+
   it('does not take a note about omitted lines for a heading', () => {
     const note = '[… 31 lines like it left out …]';
     const lines = [...NOISE, 'the head of it', note, '  ✓ adds', '  ✓ squares', '  ✘ subtracts'];

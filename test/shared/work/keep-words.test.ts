@@ -66,6 +66,21 @@ describe('keepWords', () => {
     }
   });
 
+  it.each([
+    ['不要修改 config.ts。', '这个项目有许多模块。'],
+    ['请勿删除数据库！', '这个项目有许多模块。'],
+    ['config.ts は触らないでください。', 'このプロジェクトには多くのモジュールがある。'],
+    ['変更してはいけません。', 'このプロジェクトには多くのモジュールがある。'],
+    ['npm 대신 pnpm을 사용하세요. ', '이 프로젝트에는 모듈이 많다. '],
+    ['Bitte config.ts nicht anfassen! ', 'Das Projekt hat viele Module. '],
+    ['Il ne faut rien supprimer. ', 'Le projet a beaucoup de modules. '],
+    ['Запрещено удалять базу. ', 'У проекта много модулей. '],
+    ['ممنوع حذف قاعدة البيانات. ', 'للمشروع وحدات كثيرة. '],
+  ])('drops prohibitions last in any of a few languages: %s', (ban, sentence) => {
+    const message = sentence.repeat(50) + ban + sentence.repeat(9);
+    expect(keepWords([sentence.repeat(50), message], 400).words.join('')).toContain(ban);
+  });
+
   it('counts what it does not read of a very long message', () => {
     const [words = ''] = keepWords(['Do it. '.repeat(30_000)], 1_000).words;
     const [gap, ...others] = words.matchAll(/\[…(\d+)…\] /g);

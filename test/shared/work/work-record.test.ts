@@ -92,6 +92,19 @@ describe('gatherWork', () => {
     });
   });
 
+  it('takes a file of Windows for the same one, with either kind of slash', () => {
+    const { raw } = String;
+    const edited = edit(raw`C:\w\a.ts`);
+    const write = raw`Set-Content -Path "C:\w\a.ts" -Value $text`;
+    const denied = raw`Set-Content : Access to the path 'C:\w\a.ts' is denied.`;
+    expect(done(edited, bash(write, ''))).toEqual({ 'write C:/w/a.ts': 'written' });
+    expect(done(bash(write, denied))).not.toHaveProperty('write C:/w/a.ts');
+    expect(done(edited, bash('Remove-Item C:/w/a.ts', ''))).toEqual({
+      'Remove-Item C:/w/a.ts': 'answered',
+    });
+    expect(done(bash(raw`Get-ChildItem C:\w; Test-Path a.ts`, 'True'))).toEqual({});
+  });
+
   it.each(['git reset --hard', 'git reset -q HEAD~1 --hard', 'git stash', 'git checkout -- .'])(
     'records no files written before %s',
     (command) => {

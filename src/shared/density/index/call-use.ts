@@ -188,7 +188,7 @@ function namesFile(values: JsonRecord): boolean {
 }
 
 function isPath(text: string): boolean {
-  return text.length <= MAX_PLACE && /^[^\s:]*[\\/][^\s:]*\.\w{1,8}$/.test(text);
+  return text.length <= MAX_PLACE && /^(?:[A-Za-z]:)?[^\s:]*[\\/][^\s:]*\.\w{1,8}$/.test(text);
 }
 
 /** Whether a list among the parameters starts with an object that names a file. */

@@ -11,9 +11,10 @@ const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
   ),
   ['type', 'read'],
   ...['set-content', 'add-content', 'out-file'].map((program) => [program, 'write'] as const),
-  ...['ag', 'find', 'fd', 'ls', 'tree', 'dir', 'findstr', 'select-string', 'get-childitem'].map(
+  ...['ag', 'find', 'fd', 'ls', 'tree', 'dir', 'findstr', 'select-string', 'sls'].map(
     (program) => [program, 'search'] as const,
   ),
+  ...['get-childitem', 'gci'].map((program) => [program, 'search'] as const),
 ]);
 /** A search for every line, or with 10 or more lines of context, shows a file rather than searches it. */
 const GREP: readonly (readonly [RegExp, Purpose])[] = [
@@ -53,7 +54,7 @@ const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose]
 /** Words that may precede a program's name: wrappers and shell keywords. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   ...['sudo', 'time', 'timeout', 'command', 'env', 'nice', 'nohup', 'if', 'then', 'do', 'else'],
-  ...['cmd', '/c', '/k'],
+  'cmd',
 ]);
 /** These run a program elsewhere; its name comes after other words, such as a host or a container. */
 const REMOTE: ReadonlySet<string> = new Set(['docker', 'podman', 'kubectl', 'ssh', 'wsl']);
@@ -64,7 +65,9 @@ const STARTERS: ReadonlySet<string> = new Set(['xargs', '-exec', '-execdir']);
 const QUIET: ReadonlySet<string> = new Set([
   ...[
     'cd',
-    'Set-Location',
+    'set-location',
+    'push-location',
+    'pop-location',
     'pushd',
     'popd',
     'pwd',
@@ -115,6 +118,8 @@ class ProgramScan {
   #found: Purpose | undefined;
   /** Number of programs that neither read nor search. */
   #others = 0;
+  /** How many there were before the current program. */
+  #othersBefore = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -163,7 +168,7 @@ class ProgramScan {
     if (purpose === undefined) {
       const isOther = !this.#isRemote && start > this.#quoteEnd;
       if (isOther && !isQuiet(this.#text, start, start + word.length)) this.#others += 1;
-      this.#isRemote ||= REMOTE.has(word);
+      this.#isRemote ||= REMOTE.has(nameOfProgram(word));
       return;
     }
     // What runs there is known now, so the program that starts it does not count.
@@ -181,6 +186,7 @@ class ProgramScan {
     const text = this.#text;
     const character = text.charCodeAt(at);
     const isFollowedBySame = text.charCodeAt(at + 1) === character;
+    if (this.#position === 'start' && assignsAt(text, at)) return ASSIGNMENT.lastIndex;
     if (isQuote(character)) this.#takeQuote(at);
     else if (STARTING.has(character)) this.#begin('start');
     else if (character === PIPE) {
@@ -195,16 +201,19 @@ class ProgramScan {
 
   #takeQuote(at: number): void {
     if (opensScript(this.#text, at)) {
-      // The program that starts the script does not count.
-      if (this.#isRemote) this.#others -= 1;
-      this.#begin('start');
+      // A shell does not count beside the script that it runs.
+      if (isRunByShell(this.#text, at)) this.#others = this.#othersBefore;
+      this.#position = 'start';
+      this.#isRemote = false;
       return;
     }
     if (at > this.#quoteEnd) this.#quoteEnd = endOfQuote(this.#text, at);
     this.#takeArgument();
   }
 
+  /** Goes on with the next program. */
   #begin(position: 'start' | 'piped'): void {
+    this.#othersBefore = this.#others;
     this.#position = position;
     this.#isRemote = false;
   }
@@ -217,7 +226,9 @@ const BEFORE_ARGUMENT = /(?:[\w$]\(|`|(?<!\b(?:cmd|command|script)\\*["']?\s*):\
 function isQuiet(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - MAX_BEFORE), start);
   return (
-    BEFORE_ARGUMENT.test(before) || text.startsWith('(', end) || QUIET.has(text.slice(start, end))
+    BEFORE_ARGUMENT.test(before) ||
+    text.startsWith('(', end) ||
+    QUIET.has(nameOfProgram(text.slice(start, end)))
   );
 }
 
@@ -241,13 +252,19 @@ const PIPE = 124;
 const BRACE = 123;
 const ASSIGNED = 61;
 
-/** Whether a word only precedes the program's name, as all words of `sudo -u 1` and `timeout 10` do. */
+/** Whether a word only precedes the program's name, as all words of `sudo -u 1`, `timeout 10` and `cmd /c` do. */
 function precedesProgram(word: string): boolean {
-  return WRAPPERS.has(word) || /^[-\d]/.test(word);
+  return WRAPPERS.has(nameOfProgram(word)) || /^(?:[-\d]|\/\w$)/.test(word);
+}
+
+/** The name of a program in lower case, without its folder and the extension that it has on Windows. */
+function nameOfProgram(word: string): string {
+  const name = word.slice(word.lastIndexOf('/') + 1).toLowerCase();
+  return name.endsWith('.exe') ? name.slice(0, -'.exe'.length) : name;
 }
 
 function purposeOfProgram(word: string, words: string): Purpose | undefined {
-  const name = word.slice(word.lastIndexOf('/') + 1).toLowerCase();
+  const name = nameOfProgram(word);
   const tests = DECIDED_BY_WORDS.get(name);
   return tests === undefined
     ? PURPOSES.get(name)
@@ -269,6 +286,14 @@ function valueEnd(text: string, start: number): number {
   VALUE.lastIndex = start + 1;
   VALUE.test(text);
   return VALUE.lastIndex;
+}
+
+/** The start of a PowerShell statement that assigns what a program prints. */
+const ASSIGNMENT = /\$[\w:.]+[ \t]*\+?=(?!=)/y;
+
+function assignsAt(text: string, at: number): boolean {
+  ASSIGNMENT.lastIndex = at;
+  return ASSIGNMENT.test(text);
 }
 
 function wordEnd(text: string, start: number): number {
@@ -293,12 +318,17 @@ function isQuote(code: number): boolean {
 
 /** Text directly before a quote that opens a script, such as `bash -c` or `eval`. */
 const BEFORE_SCRIPT =
-  /(?:sh(?:\.exe)?(?:\s+-\w+)+|\bsu(?:\s+[\w-]+)*\s+-c|\beval|\bssh\s+\S+|powershell(?:\.exe)?(?:\s+-\w+)+|[:(])\s*\\*$/i;
+  /(?:sh(?:\.exe)?(?:\s+-\w+)+|\bsu(?:\s+[\w-]+)*\s+-c|\beval|\bssh\s+\S+|powershell(?:\.exe)?(?:\s+-\w+)+|\s-Command|\bcmd(?:\.exe)?(?:\s+\/\w)+|[:(])\s*\\*$/i;
 const MAX_BEFORE = 60;
 
 /** Whether the quote at `at` opens a script for a shell; other quoted text is data. */
 export function opensScript(text: string, at: number): boolean {
   return at === 0 || BEFORE_SCRIPT.test(text.slice(Math.max(0, at - MAX_BEFORE), at));
+}
+
+/** Whether the script at `at` is an argument of a program rather than a value in another script. */
+function isRunByShell(text: string, at: number): boolean {
+  return /\w\s*\\*$/.test(text.slice(Math.max(0, at - MAX_BEFORE), at));
 }
 
 function isSpace(code: number): boolean {

@@ -32,10 +32,11 @@ const MAX_SCANNED = 4_000;
  */
 const PATCHED_FILE = /\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]+?)(?:\\n|\r?\n|$)/g;
 const DIRECTORY =
-  /(?:^|[;&(\n"'`])[ \t]*(?:cd(?:[ \t]+\/d)?|Set-Location(?:[ \t]+-\w+)?)[ \t]+["']?((?<=["'])[^"'\n]+|[^\s;&|"'`)]+)/i;
+  /(?:^|[;&(\n"'`])[ \t]*(?:cd(?:[ \t]+\/d)?|pushd|(?:Set|Push)-Location(?:[ \t]+-\w+)?)[ \t]+["']?((?<=["'])[^"'\n]+|[^\s;&|"'`)]+)/i;
 const WORKING_DIRECTORY = /\b(?:workdir|cwd)\\?["']?\s*:\s*\\?["']([^"'\\]+)/;
 const ABSOLUTE = /^(?:[A-Za-z]:)?\//;
 const HERE_DOCUMENT = /<<-?\s*\\?["']?\w+/;
+const HERE_STRING = /@(["'])[ \t]*\r?\n/g;
 /** A single range of `sed -n`, which reads a file directly, or gets it from `cat` or `nl` through a pipe. */
 const SED_LINES =
   /(?:^|[;&(\n"'`{])[ \t]*(?:(?:cat|nl)(?:[ \t]+-\w+)*[ \t]+[^\s|;&]+[ \t]*\|[ \t]*)?sed\s+-n\s+\\?["']?(\d+)(?:,(\d+))?p(?!\w|\s*;)/g;
@@ -44,7 +45,7 @@ const PIPED = /(?<!\|)\|(?!\|)/;
 
 /**
  * Returns what a command is for. Patches in the `apply_patch` format name their files in headers;
- * here-documents are ignored.
+ * here-documents and here-strings are ignored.
  *
  * @param directory where relative names start, if not the workspace
  */
@@ -92,11 +93,25 @@ function joined(base: string, file: string): string {
 }
 
 function scannedPart(command: string): string {
-  const start = command.slice(0, MAX_SCANNED);
+  const start = withoutHereStrings(command).slice(0, MAX_SCANNED);
   const document = HERE_DOCUMENT.exec(start);
   if (document === null) return start;
   const end = start.indexOf('\n', document.index);
   return end === -1 ? start : start.slice(0, end);
+}
+
+/** Empties the here-strings of PowerShell. The program that takes one stands behind it. */
+function withoutHereStrings(command: string): string {
+  let kept = '';
+  let from = 0;
+  for (const { 0: open, 1: quote = '', index } of command.matchAll(HERE_STRING)) {
+    if (index < from) continue;
+    const end = command.indexOf(`\n${quote}@`, index + open.length - 1);
+    kept += `${command.slice(from, index)}''`;
+    if (end === -1) return kept;
+    from = end + 3;
+  }
+  return kept + command.slice(from);
 }
 
 /** The directory that names are relative to; `undefined` for the workspace. */

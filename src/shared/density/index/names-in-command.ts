@@ -8,9 +8,9 @@ export const MAX_FILES = 16;
 
 /** A possible path with backslashes, as on Windows. */
 const BACKSLASHED =
-  /(?<![\w./\\@%+\p{L}-])(?:[A-Za-z]:|[\w.@%+\p{L}][\w.@%+\p{L}\p{M}-]*)(?:\\+(?:\.\.(?=\\)|[\w@%+\p{L}-][\w.@%+\p{L}\p{M}-]*))+/gu;
+  /(?<![\w./\\@%+:$~\p{L}-])(?:[A-Za-z]:|~|[\w.@%+\p{L}][\w.@%+\p{L}\p{M}-]*)(?:\\+(?:\.\.(?=\\)|[\w@%+\p{L}-][\w.@%+\p{L}\p{M}-]*))+/gu;
 /** A backslashed path with a drive or an extension. Without either it may be a pattern, such as `a\b`. */
-const SURELY_NAME = /^[A-Za-z]:|\.[A-Za-z]\w{0,7}$/;
+const SURELY_NAME = /^(?:[A-Za-z]:|~)|\.[A-Za-z]\w{0,7}$/;
 /** A backslashed path with an extension, as the whole of a quoted text where a name is expected. */
 const QUOTED_BACKSLASHED =
   /^(?:[A-Za-z]:)?[^\n"'`|<>;*?{}^$:]*\\[^\n"'`|<>;*?{}^$:]*\.[A-Za-z]\w{0,7}$/;
@@ -29,23 +29,25 @@ const QUOTED_NAME = /^(?!-|[sy]\/)(?=[^]*[./])[^\n"'`|<>;*?{}\\^]+$/u;
 /** A quoted text with spaces counts as a name only if it ends in an extension and follows `BEFORE_NAME`. */
 const SPACED_NAME = /^[^\s](?:[^]*[^\s])?\.\w{1,8}$/;
 const BEFORE_NAME =
-  /(?:\b(?:cat|nl|head|tail|sed|less|more|bat|type|gc|perl|tee|(?:Get|Set)-Content)\s[^;&|\n]*|>\s*)$/i;
+  /(?:\b(?:cat|nl|head|tail|sed|less|more|bat|type|gc|perl|tee|(?:Get|Set|Add)-Content|Out-File)\s[^;&|\n]*|>\s*)$/i;
 const MAX_BEFORE = 120;
 
 /** Characters of names in any script, including stand-ins. */
 const CHARACTER = String.raw`\w@%+\p{L}\p{M}\p{N}\p{Co}\-`;
-/** Names with a directory or an extension, unless part of the name is a variable or a pattern. */
+/** Names with a directory or an extension, unless part of the name is a variable or a pattern, or on another machine. */
 const FILE_NAME = new RegExp(
-  String.raw`(?<![${CHARACTER}./~$*?}\])])(?:(?:~|[A-Za-z]:(?=/))?[${CHARACTER}.]*/[${CHARACTER}./]*|` +
+  String.raw`(?<![${CHARACTER}./\\~$*?}\])])(?:(?:~|[A-Za-z]:(?=/))?[${CHARACTER}.]*/[${CHARACTER}./]*|` +
     String.raw`[${CHARACTER}][${CHARACTER}.]*\.[A-Za-z]\w{0,7})(?![./]*[${CHARACTER}($*?{[~])`,
   'gu',
 );
 /** The target of a redirection. Without a letter it is a number in a comparison. */
 const REDIRECTED = new RegExp(
-  String.raw`(?<=\s)>>?\s*["']?([${CHARACTER}./~]*[\p{L}\p{Co}][${CHARACTER}./~]*)(?![${CHARACTER}(])`,
+  String.raw`(?<=\s)>>?\s*["']?((?:[A-Za-z]:(?=/))?[${CHARACTER}./~]*[\p{L}\p{Co}][${CHARACTER}./~]*)(?![${CHARACTER}(])`,
   'gu',
 );
 const REDIRECTS = />\s*$/;
+/** Devices, and programs of Windows. */
+const NO_TEXT = /^(?:\/dev\/|nul$)|\.exe$/i;
 /** A Windows option, such as `/c`. */
 const SWITCH = /^\/\w$/;
 /** Member access in a script is not a file name. */
@@ -117,7 +119,7 @@ export function filesNamed(text: string): readonly string[] {
     if (
       name.startsWith('-') ||
       name.startsWith('//') ||
-      name.startsWith('/dev/') ||
+      NO_TEXT.test(name) ||
       !/[\w\p{L}]/u.test(name)
     )
       continue;
@@ -143,7 +145,7 @@ function isOneName(text: string): boolean {
   return /[./]/.test(text) && !SED_SCRIPT.test(text) && ONE_NAME.test(text);
 }
 
-const ONE_NAME = new RegExp(String.raw`^[${CHARACTER}./~]+$`, 'u');
+const ONE_NAME = new RegExp(String.raw`^(?:[A-Za-z]:)?[${CHARACTER}./~]+$`, 'u');
 
 /** The files that output is redirected to, at most `MAX_FILES`; not devices. */
 export function filesWritten(text: string): readonly string[] {
@@ -152,6 +154,6 @@ export function filesWritten(text: string): readonly string[] {
     opensScript(text, at) || REDIRECTS.test(text.slice(0, at)) ? quoted : ' ',
   );
   return Array.from(commands.matchAll(REDIRECTED), ([, file = '']) => asSpelled(file))
-    .filter((file) => !file.startsWith('/dev/'))
+    .filter((file) => !NO_TEXT.test(file))
     .slice(0, MAX_FILES);
 }

@@ -4,8 +4,13 @@
 /** Limits in UTF-16 units. Longer texts and lines are encoded or minified. */
 export const MAX_SEEN = 65_536;
 const MAX_LINE_LENGTH = 1_000;
-/** Also matches escaped line breaks, as in JSON. */
-const LINE_BREAK = /\r?\n|\\n/;
+/**
+ * Backslashes in front of a letter that JSON does not escape. One: the text is no JSON, and a backslash with an `n` begins the name of a
+ * folder, as on Windows. Two: the text is in JSON, and two backslashes with an `n` begin one.
+ */
+const FOLDER = /(?<!\\)(\\{1,2})[ac-eg-mo-qswyzA-Z]/;
+/** Line breaks, also escaped ones as in JSON, by the number of backslashes in front of folders. */
+const LINE_BREAKS = [/\r?\n|\\n/, /\r?\n/, /\r?\n|(?<!\\)\\n/] as const;
 
 /** Character classes. Plain lower-case words and numbers are not names. */
 const [LETTER, CAPITAL, SIGN, SEPARATOR, ODD] = [1, 2, 4, 8, 16];
@@ -17,12 +22,17 @@ const KINDS = kindsOf({
   // Names neither start nor end with these.
   '.-': SIGN | ODD,
   // These separate names within a word.
-  '@~/+': SEPARATOR,
+  '@~/\\+': SEPARATOR,
 });
+/** Letters of alphabets, with accents. Scripts without spaces between words are left out: their text would belong to the names in it. */
+KINDS.fill(LETTER, 0xc0, 0x530);
+KINDS.fill(LETTER, 0x1e00, 0x2000);
 const PERCENT = 37;
 const EQUALS = 61;
 const DOT = 46;
 const SLASH = 47;
+const COLON = 58;
+const BACKSLASH = 92;
 const MAX_WORD_LENGTH = 120;
 /** Maximum share of the length for paths; the rest is for other names. */
 const PATHS_PART = 0.5;
@@ -35,8 +45,13 @@ const MAX_NAME_LENGTH = 80;
 export function seenLines(text: string): readonly string[] {
   const seen = text.slice(0, MAX_SEEN);
   const isPlain = !seen.includes('\r') && !seen.includes('\\');
-  const lines = seen.split(isPlain ? '\n' : LINE_BREAK);
+  const lines = seen.split(isPlain ? '\n' : LINE_BREAKS[folderSigns(seen)]);
   return lines.filter(({ length }) => length <= MAX_LINE_LENGTH);
+}
+
+function folderSigns(seen: string): 0 | 1 | 2 {
+  const signs = FOLDER.exec(seen)?.[1];
+  return signs === undefined ? 0 : signs === '\\' ? 1 : 2;
 }
 
 /**
@@ -84,7 +99,8 @@ function collectWords(text: string, names: NameCounts, paths: WordBudget): void 
   const seenEnd = Math.min(text.length, MAX_SEEN);
   UNIT_BYTES.write(text, 0, 2 * seenEnd, 'utf16le');
   let feed = nextBreak(text, '\n', 0, seenEnd);
-  let escaped = nextBreak(text, '\\n', 0, seenEnd);
+  const signs = folderSigns(text.slice(0, seenEnd));
+  let escaped = nextEscaped(text, signs, 0, seenEnd);
   for (let at = 0; at < seenEnd;) {
     const next = Math.min(escaped, feed);
     const hasReturn = feed < escaped && text[next - 1] === '\r';
@@ -92,7 +108,7 @@ function collectWords(text: string, names: NameCounts, paths: WordBudget): void 
     if (end - at <= MAX_LINE_LENGTH) collectWordsOfLine(text, at, end, names, paths);
     at = next + (escaped < feed ? 2 : 1);
     if (feed < at) feed = nextBreak(text, '\n', at, seenEnd);
-    if (escaped < at) escaped = nextBreak(text, '\\n', at, seenEnd);
+    if (escaped < at) escaped = nextEscaped(text, signs, at, seenEnd);
   }
 }
 
@@ -100,6 +116,16 @@ function collectWords(text: string, names: NameCounts, paths: WordBudget): void 
 function nextBreak(text: string, sign: string, from: number, end: number): number {
   const found = text.indexOf(sign, from);
   return found === -1 || found + sign.length > end ? end : found;
+}
+
+/** The next escaped line break, or the end. */
+function nextEscaped(text: string, signs: 0 | 1 | 2, from: number, end: number): number {
+  if (signs === 1) return end;
+  let at = nextBreak(text, '\\n', from, end);
+  while (signs === 2 && at < end && UNITS[at - 1] === BACKSLASH) {
+    at = nextBreak(text, '\\n', at + 1, end);
+  }
+  return at;
 }
 
 /** Collects the words of a line that look like paths or names; most do not. */
@@ -151,10 +177,19 @@ function isHex(at: number): boolean {
 function addPath(text: string, from: number, to: number, paths: WordBudget): void {
   let end = to;
   while (UNITS[end - 1] === DOT) end -= 1;
-  const start = UNITS[from] === DOT && UNITS[from + 1] === SLASH ? from + 2 : from;
+  const start = startOfPath(from);
   if (!paths.hasRoom(end - start) || !endsAsPath(start, end)) return;
   const path = text.slice(start, end);
   if (!paths.words.includes(path)) paths.add(path);
+}
+
+/** The start of the path that a word is, without `./` and with its drive. */
+function startOfPath(word: number): number {
+  const [first, second] = [UNITS[word], UNITS[word + 1]];
+  if (first === DOT && (second === SLASH || second === BACKSLASH)) return word + 2;
+  if (first !== BACKSLASH || word < 2 || UNITS[word - 1] !== COLON) return word;
+  const isDrive = (kindAt(word - 2) & LETTER) !== 0 && (word === 2 || kindAt(word - 3) === 0);
+  return isDrive ? word - 2 : word;
 }
 
 /** Whether the word ends in a file extension after a name. */

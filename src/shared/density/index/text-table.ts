@@ -4,7 +4,7 @@
 
 import { hashOf } from './hash.js';
 import { NONE, IntColumn } from './history-columns.js';
-import { resolve, sep } from 'node:path';
+import { resolve, sep, win32 } from 'node:path';
 
 /** Texts per chunk; the low bits of a number select one. */
 const CHUNK = 32;
@@ -132,10 +132,35 @@ export function ownString(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
 
-/** The key of a file: its absolute path; in lower case on Windows, where a drive may be `C:` or `c:`. */
+/** An absolute path on Windows. The agent may run there and ctxfold elsewhere, as a gateway or on a recorded session. */
+const ON_WINDOWS = /^(?:[A-Za-z]:[\\/]|\\\\)/;
+/** How Git Bash and WSL spell a drive, and Rust's programs an absolute path. */
+const OTHER_DRIVE = /^\/(?:mnt\/)?([A-Za-z])(?=\/)|^\\\\\?\\(?=[A-Za-z]:)/;
+const FILE_URL = /^file:\/\/\/?(?=\/|[A-Za-z](?::|%3A))/i;
+
+/** The key of a file: its absolute path; in lower case on Windows, where a file may be `C:\a.ts` or `c:/A.ts`. */
 export function pathKey(root: string, spelling: string): string {
-  const path = resolve(root, spelling);
-  return sep === '\\' ? path.toLowerCase() : path;
+  const path = pathIn(root, spelling);
+  return sep === '\\' || ON_WINDOWS.test(path) ? path.toLowerCase() : path;
+}
+
+/** The path that a spelling, also a URL, means in a folder. */
+export function pathIn(root: string, spelling: string): string {
+  const given = FILE_URL.test(spelling) ? pathOfUrl(spelling) : spelling;
+  if (sep !== '\\' && !ON_WINDOWS.test(root) && !ON_WINDOWS.test(given)) {
+    return resolve(root, given);
+  }
+  const path = given.replace(OTHER_DRIVE, (_, drive?: string) => (drive ? `${drive}:` : ''));
+  return win32.resolve(root, path);
+}
+
+function pathOfUrl(url: string): string {
+  const path = url.replace(FILE_URL, '');
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Ids of paths by their keys. Each spelling is resolved once. */

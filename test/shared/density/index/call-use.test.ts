@@ -191,6 +191,7 @@ describe('callUse', () => {
     for (const parameters of [
       { path: 'a.ts' },
       { target: 'src/a.ts' },
+      { target: String.raw`C:\w\a.ts` },
       { targetFile: 'a.ts' },
       { operations: [{ path: 'a.ts' }] },
       { server_name: 'files', tool_name: 'show', arguments: '{"path":"a.ts"}' },

@@ -158,6 +158,7 @@ const ROWS: readonly Row[] = [
   ['find . -type f -exec grep -n x {} +', 'search', []],
   [String.raw`grep -n "def it(x, \"a\"; y)" a.py`, 'search', ['a.py']],
   ['ls "$(npm root)" | head -5', 'search', []],
+  [`bash -lc "rg -n 'x' src"`, 'search', []],
   // Searches beside programs whose output is not a list.
   [String.raw`bash -lc "grep -rn \"it(\" src; make"`, 'command', []],
   ['cd web && ls && npm run build', 'command', []],
@@ -236,6 +237,10 @@ describe('readCommand', () => {
     ['cat a.ts && npm publish', true],
     ['docker ps; cat a.py', true],
     ['ssh host "cat /etc/hosts"', false],
+    ['bash -lc "cat a.ts"', false],
+    ["npm test; bash -c 'cat a.ts'", true],
+    ["npm test | bash -c 'cat a.ts'", true],
+    ["bash -c 'cat a.ts; npm test'", true],
     ["Set-Location -LiteralPath 'C:\\my work'; gc a.ts", false],
     [script('cat a.ts'), false],
     [script("sed -n '1,240p' a.rs"), false],

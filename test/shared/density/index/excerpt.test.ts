@@ -11,6 +11,7 @@ import {
   isExcerpt,
   isExcerptible,
 } from '../../../../src/shared/density/index/excerpt.js';
+import { sentText } from '../../../../src/shared/density/index/readable-text.js';
 import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
 import { naiveExcerpt } from '../../../support/naive-excerpt.js';
 import { runs, sightings } from '../../../support/scale.js';
@@ -46,6 +47,8 @@ const word = fc.constantFrom(
     '\0',
     '../x/y.rs.',
     '\n  --> src/a.rs:3:5\n',
+    String.raw`C:\new\Größe.cs`,
+    String.raw`.\next\b.cs"D:\\node\\c.cs`,
   ],
   'q'.repeat(130),
 );
@@ -100,8 +103,8 @@ describe('excerptOf', () => {
   it('names only what the result names', () => {
     holds((given) => {
       const [, names = ''] = excerptOf(given, REMOVED_POINTER).split('\nIt named: ');
-      const whole = typeof given === 'string' ? given : JSON.stringify(given);
-      for (const name of names.split('\n')[0]?.split(' ') ?? []) expect(whole).toContain(name);
+      const sent = sentText(given);
+      for (const name of names.split('\n')[0]?.split(' ') ?? []) expect(sent).toContain(name);
     });
   });
 
