@@ -6,13 +6,22 @@ import { Session } from 'node:inspector/promises';
 import { setFlagsFromString } from 'node:v8';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADAPTER_SUBJECTS } from '../../bench/scaling/adapter-subjects.js';
+import { chatMessages, geminiContents, sdkMessages } from '../../bench/scaling/messages.js';
 import { PURE_SUBJECTS } from '../../bench/scaling/pure-subjects.js';
 import { READER_SUBJECTS } from '../../bench/scaling/reader-subjects.js';
 import { SESSION_SUBJECTS } from '../../bench/scaling/session-subjects.js';
 import { SHAPES } from '../../bench/scaling/shapes.js';
 import type { ShapeName } from '../../bench/scaling/shapes.js';
 import type { Subject } from '../../bench/scaling/subject.js';
+import type { SdkMessage } from '../../src/adapters/ai-sdk/sdk-message.js';
+import { withSettledResults } from '../../src/adapters/ai-sdk/step-results.js';
+import { readInSlices } from '../../src/adapters/conversation/read-in-slices.js';
+import type { MessageFormat } from '../../src/adapters/format/message-format.js';
+import { contentFormat } from '../../src/adapters/google/content-format.js';
+import { chatMessageFormat } from '../../src/adapters/openai/chat-message-format.js';
 import { isToolCallBlock } from '../../src/shared/content.js';
+import type { IContent } from '../../src/shared/content.js';
+import { runSlices } from '../../src/shared/slices.js';
 import { firstOf, PLAYS_ALL, sample } from '../support/scale.js';
 
 /** Large enough for linear searches to have switched to indexes. */
@@ -113,5 +122,33 @@ describe('executed code', () => {
     }
     expect(exceeded).toEqual([]);
     expect(cases).toBeGreaterThanOrEqual(COUNTED.length);
+  });
+
+  it('grows in proportion to the parallel calls of one message, as it is read', async () => {
+    const reading = <Message>(
+      format: MessageFormat<Message>,
+      messagesOf: (history: readonly IContent[]) => readonly object[],
+    ): Subject => ({
+      name: messagesOf.name,
+      prepare: (history) => {
+        const messages = messagesOf(history) as readonly Message[];
+        return () => void runSlices(readInSlices(format.createReader(), messages, 0));
+      },
+    });
+    const settling: Subject = {
+      name: withSettledResults.name,
+      prepare: (history) => {
+        const messages = sdkMessages(history) as unknown as readonly SdkMessage[];
+        return () => void withSettledResults(messages);
+      },
+    };
+    const chat = reading(chatMessageFormat, chatMessages);
+    const gemini = reading(contentFormat, geminiContents);
+    for (const subject of [chat, gemini, settling]) {
+      for (const shape of ['parallel calls', 'parallel calls without ids'] as const) {
+        const over = await overLinear(subject, shape);
+        expect(over, `${subject.name}, ${shape}`).toBeLessThan(MAX_OVER_LINEAR);
+      }
+    }
   });
 });

@@ -93,7 +93,8 @@ function inCallOrder(
   parts: readonly PartFields[],
   calling: readonly PartFields[],
 ): readonly PartFields[] {
-  // Fast path for nearly all messages.
+  // Fast paths for nearly all messages.
+  if (parts.length < 2) return parts;
   let inOrder = 0;
   for (const part of calling) {
     if (part.type === 'tool-call' && callIdOf(part) === parts[inOrder]?.['toolCallId'])

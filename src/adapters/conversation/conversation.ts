@@ -17,7 +17,7 @@ import type { Continuation, PrefixMatch } from './prefix-match.js';
 import { LastRequest, sizeOf } from './last-request.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages, Place } from '../format/message-place.js';
-import { hasDroppedEnd, TransientEnd } from './transient-end.js';
+import { findShortened, TransientEnd } from './transient-end.js';
 import { isSameValue } from '../format/same-value.js';
 import { noteSuccess, warnOfFailure, warningOfOtherSdk } from './warn-of-failure.js';
 import { restoreTurnStart } from './restore-turn-start.js';
@@ -102,7 +102,7 @@ export class Conversation<Message> {
     const lists = [this.#newestMessages, ...this.#knownLists().map((known) => known.messages)];
     const known = lists.find((list) => this.#matchPrefix(messages, list) !== undefined);
     if (known !== undefined) return known.length;
-    const shortened = lists.find((list) => hasDroppedEnd(this.#parts.format, messages, list));
+    const shortened = findShortened(this.#parts.format, messages, lists);
     return shortened === undefined ? -1 : shortened.length - 1;
   }
 

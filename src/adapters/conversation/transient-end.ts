@@ -5,7 +5,7 @@ import type { IContent } from '../../shared/content.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import type { MessageFormat } from '../format/message-format.js';
 import type { KnownMessages } from '../format/message-place.js';
-import { matchPrefix } from './prefix-match.js';
+import { beginAlike, matchPrefix } from './prefix-match.js';
 import { readAlone } from './read-in-slices.js';
 
 /** The messages of a call, divided into those for the session and a transient one at the end. */
@@ -77,7 +77,7 @@ function splitTransientEnd<Message>(
 }
 
 /** Whether the messages have the model's answer where a known list has its last message, the user's, so that this one was transient. */
-export function hasDroppedEnd<Message>(
+function hasDroppedEnd<Message>(
   format: MessageFormat<Message>,
   messages: readonly Message[],
   known: readonly Message[],
@@ -90,6 +90,18 @@ export function hasDroppedEnd<Message>(
     isFrom(readAlone(format, now).entries, 'ai') &&
     isFrom(readAlone(format, last).entries, 'human');
   return isReplaced && matchPrefix(format, messages, known.slice(0, at)) !== undefined;
+}
+
+/** Returns the known list of whatever conversation whose last message the messages have dropped. */
+export function findShortened<Message>(
+  format: MessageFormat<Message>,
+  messages: readonly Message[],
+  lists: readonly (readonly Message[])[],
+): readonly Message[] | undefined {
+  // Most conversations of a server begin otherwise: reading the last messages of each would cost more than the turn.
+  return lists.find(
+    (known) => beginAlike(format, messages, known) && hasDroppedEnd(format, messages, known),
+  );
 }
 
 function isFrom(entries: readonly IContent[], speaker: IContent['speaker']): boolean {

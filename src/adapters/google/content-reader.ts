@@ -3,6 +3,7 @@
 
 import type { Content } from '@google/genai';
 import { asArray, asRecord, asText } from '../../shared/json.js';
+import { pushTo } from '../../shared/lists-by-key.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
@@ -69,10 +70,11 @@ export class ContentReader implements MessageReader<Content> {
     const responses: PlacedBlock[] = [];
     const others: PlacedBlock[] = [];
     const owners = mediaOfResponses(parts);
+    const media = new Map<number, PartFields[]>();
+    for (const [at, owner] of owners) pushTo(media, owner, parts[at] as PartFields);
     parts.forEach((part, at) => {
       if (owners.has(at)) return;
-      const media = parts.filter((_, each) => owners.get(each) === at);
-      const response = this.#readResponse(part, media, index, at);
+      const response = this.#readResponse(part, media.get(at) ?? [], index, at);
       if (response !== undefined) responses.push(response);
       else others.push(placed(callOf(part) ? opaquePart(part) : readPart(part), index, at));
     });

@@ -57,7 +57,7 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
 class ChatReader implements MessageReader<ChatMessage> {
   readonly #calls = new NamedCalls();
   /** The calls of the last assistant message that no result has answered yet. */
-  #open: readonly ToolCallBlock[] = [];
+  readonly #open = new Map<string, ToolCallBlock>();
 
   read(given: ChatMessage, index: number, reading: Reading): void {
     const message = plainData(given, `message ${index}`);
@@ -101,7 +101,8 @@ class ChatReader implements MessageReader<ChatMessage> {
         : block,
     );
     this.#calls.add(blocks, false);
-    this.#open = blocks.filter((block) => block.type === 'tool_call');
+    this.#open.clear();
+    for (const block of blocks) if (block.type === 'tool_call') this.#open.set(block.id, block);
     return { speaker: 'ai', blocks: placedInOrder(blocks, index) };
   }
 
@@ -110,14 +111,17 @@ class ChatReader implements MessageReader<ChatMessage> {
     const callId = asFilledText(named) ?? this.#nextOpen(message)?.id ?? named;
     if (callId === undefined && message['role'] === 'function') return undefined;
     if (callId === undefined) throw new TypeError(`Expected a tool_call_id in ${where}, a tool's.`);
-    this.#open = this.#open.filter(({ id }) => id !== callId);
+    this.#open.delete(callId);
     const response = this.#calls.answer(callId, readFunctionOutput(message['content'] ?? ''));
     return response && { speaker: 'tool', blocks: [placed(response, index, 0)] };
   }
 
   /** Returns the call that a result without an id answers. */
   #nextOpen({ tool_name: tool, name = tool }: JsonRecord): ToolCallBlock | undefined {
-    return this.#open.find((call) => name === undefined || call.name === name);
+    for (const call of this.#open.values()) {
+      if (name === undefined || call.name === name) return call;
+    }
+    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
@@ -84,5 +84,16 @@ describe('a transient message at the end', () => {
     const next = [...got.slice(0, -1), assistant('so'), user('then')];
     expect(await conversations.compact(next)).toEqual(next);
     expect(sessions).toHaveLength(1);
+  });
+
+  it('is not looked for in conversations that began otherwise: a server has many', async () => {
+    const conversations = conversationsOfTest();
+    await conversations.compact([user('one'), assistant('so'), user('now')]);
+    const createReader = vi.spyOn(PLAIN_MESSAGE_FORMAT, 'createReader');
+    await conversations.compact([user('other'), assistant('well'), assistant('yes')]);
+    // That of the new conversation.
+    expect(createReader).toHaveBeenCalledOnce();
+    createReader.mockRestore();
+    expect(sessions).toHaveLength(2);
   });
 });
