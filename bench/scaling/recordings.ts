@@ -18,6 +18,8 @@ export function recordingOf(history: readonly IContent[], format: TranscriptForm
       return JSON.stringify({ sessionId: 's', messages: history.flatMap(geminiMessages) });
     case 'openai-chat':
       return JSON.stringify(history.flatMap(chatMessages));
+    case 'ai-sdk':
+      return JSON.stringify(history.map(sdkMessage));
     case 'cline':
       return JSON.stringify({ messages: history.map(clineMessage) });
     case 'swe-agent':
@@ -91,6 +93,34 @@ function claudeCodeRecords({ speaker, blocks }: IContent, at: number): readonly 
     uuid: `u${at}.${part}`,
     message: { role, id: `m${at}`, content: [anthropicBlock(block)] },
   }));
+}
+
+function sdkMessage({ speaker, blocks }: IContent): Json {
+  const content = blocks.map((block): Json => {
+    switch (block.type) {
+      case 'tool_call':
+        return {
+          type: 'tool-call',
+          toolCallId: block.id,
+          toolName: block.name,
+          input: block.parameters,
+        };
+      case 'tool_response': {
+        const output = { type: 'text', value: resultText(block.result) };
+        return {
+          type: 'tool-result',
+          toolCallId: block.callId,
+          toolName: block.toolName,
+          output,
+        };
+      }
+      case 'thinking':
+        return { type: 'reasoning', text: block.thought };
+      default:
+        return { type: 'text', text: textOf(block) };
+    }
+  });
+  return { role: { human: 'user', ai: 'assistant', tool: 'tool' }[speaker], content };
 }
 
 function clineMessage({ speaker, blocks }: IContent): Json {

@@ -1,6 +1,7 @@
 // The table of formats, and detection by trying each.
 
 import { asArray, asRecord } from '../../shared/json.js';
+import { AI_SDK } from './ai-sdk.js';
 import { CLAUDE_CODE } from './claude-code.js';
 import { CLINE } from './cline.js';
 import { CODEX } from './codex.js';
@@ -17,6 +18,8 @@ export const FORMATS: { readonly [Name in TranscriptFormat]: Format<Name> } = {
   'claude-code': CLAUDE_CODE,
   codex: CODEX,
   pi: PI,
+  // Before Gemini, whose messages have parts, too.
+  'ai-sdk': AI_SDK,
   'gemini-cli': GEMINI_CLI,
   'mini-swe-agent': MINI_SWE_AGENT,
   'swe-agent': SWE_AGENT,
@@ -37,9 +40,7 @@ export function detectRecordFormat(value: unknown): Format | undefined {
 export function detectDocumentFormat(value: unknown): Format | undefined {
   return ALL.find(({ document }) => {
     const messages = document && (listOf(value, document)?.messages ?? []);
-    return (
-      messages && document.detect(asRecord(value) ?? {}, messages) && !messages.some(isOfAiSdk)
-    );
+    return messages && document.detect(asRecord(value) ?? {}, messages);
   });
 }
 
@@ -54,12 +55,4 @@ export function listOf(
     return Array.isArray(messages) ? [{ name, messages: asArray(messages) }] : [];
   });
   return found.find(({ messages }) => messages.length > 0) ?? found[0];
-}
-
-/** Whether a message is one of the AI SDK with calls or results. No format knows these parts, so reading it would drop them. */
-function isOfAiSdk(message: unknown): boolean {
-  const { parts, content } = asRecord(message) ?? {};
-  return asArray(parts ?? content).some(
-    (part) => typeof asRecord(part)?.['toolCallId'] === 'string',
-  );
 }

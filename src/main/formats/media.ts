@@ -35,10 +35,11 @@ function mediaIn(part: unknown): MediaBlock | undefined {
   const type = asText(fields['type']) ?? '';
   const ofGemini = asRecord(fields['inlineData'] ?? fields['fileData']);
   const source = asRecord(fields['source']) ?? ofGemini ?? fields;
-  const isMedia = /^(?:input_)?(?:image|document|file|audio|media)(?:_url)?$/.test(type);
+  const isMedia = /^(?:input_)?(?:image|document|file|audio|media)(?:[_-]url|-data)?$/.test(type);
   if ((!isMedia && source === fields) || source['type'] === 'text') return undefined;
   const mimeType = asText(source['media_type'] ?? source['mimeType'] ?? source['mediaType']);
-  const image = asRecord(fields['image_url'])?.['url'] ?? fields['image_url'];
+  const addressed = type.endsWith('-url') ? fields['url'] : fields['image_url'];
+  const image = asRecord(addressed)?.['url'] ?? addressed;
   const typeOfData = mimeType ?? (type.includes('image') ? 'image/*' : undefined);
   return mediaBlock(
     typeOfData ?? 'application/octet-stream',

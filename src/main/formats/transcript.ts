@@ -7,6 +7,7 @@ export const TRANSCRIPT_FORMATS = [
   'claude-code',
   'codex',
   'pi',
+  'ai-sdk',
   'gemini-cli',
   'mini-swe-agent',
   'swe-agent',

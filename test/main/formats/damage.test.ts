@@ -1,8 +1,12 @@
 // Damages recorded sessions at random: reading must end with a valid history or one of two errors.
 
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { recordingOf } from '../../../bench/scaling/recordings.js';
+import { readTranscript } from '../../../src/main/formats/read-transcript.js';
+import type { IContent } from '../../../src/shared/content.js';
 import { CtxfoldError } from '../../../src/shared/errors.js';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../src/main/formats/transcript.js';
 import { pairingFaults, readChunks, type Reading } from './reading.js';
@@ -25,6 +29,14 @@ function recordsOf(file: string): unknown[] {
   return (document.messages ?? document.history ?? []).slice(0, 60);
 }
 
+const HISTORY = await readTranscript(
+  fileURLToPath(new URL('mini-swe-agent/pydata__xarray-7229.traj.json', FIXTURES)),
+);
+
+function recordsOfSdk(entries: readonly IContent[]): unknown[] {
+  return JSON.parse(recordingOf(entries.slice(0, 60), 'ai-sdk')) as unknown[];
+}
+
 const SESSIONS: readonly (readonly [TranscriptFormat, unknown[]])[] = [
   ['claude-code', recordsOf('claude-code/0ccf1a04-session.jsonl')],
   ['codex', recordsOf('codex/jdx-mise__71-b56c467073-0.jsonl').slice(3)],
@@ -38,6 +50,7 @@ const SESSIONS: readonly (readonly [TranscriptFormat, unknown[]])[] = [
   ['swe-agent', recordsOf('swe-agent/marshmallow-1867-function-calling.traj')],
   ['mini-swe-agent', recordsOf('mini-swe-agent/pydata__xarray-7229.traj.json')],
   ['cline', recordsOf('cline/session.messages.json')],
+  ['ai-sdk', recordsOfSdk(HISTORY.entries)],
 ];
 
 const session = fc.constantFrom(...SESSIONS);

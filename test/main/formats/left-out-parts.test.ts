@@ -62,6 +62,9 @@ const SESSIONS: readonly (readonly [TranscriptFormat, unknown, warning: string])
   ],
   ['mini-swe-agent', trajectory(message('assistant', [TEXT, UNKNOWN])), UNKNOWN_PART],
   ['swe-agent', { history: [message('assistant', [TEXT, UNKNOWN])] }, UNKNOWN_PART],
+  ['ai-sdk', message('assistant', [TEXT, UNKNOWN]), UNKNOWN_PART],
+  ['ai-sdk', message('assistant', [TEXT, { type: 'text' }]), DAMAGED_TEXT],
+  ['ai-sdk', { role: 'assistant', parts: [TEXT, { ...UNKNOWN, toolCallId: 3 }] }, UNKNOWN_PART],
   ['openai-chat', message('assistant', [TEXT, UNKNOWN]), UNKNOWN_PART],
   ['openai-chat', { ...message('assistant', 'Hello.'), tool_calls: [{ id: 'c' }] }, NAMELESS],
 ];

@@ -144,22 +144,6 @@ describe('readTranscript', () => {
 
   it.each([
     [
-      {
-        role: 'assistant',
-        content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'f', input: {} }],
-      },
-    ],
-    [{ role: 'assistant', parts: [{ type: 'tool-f', toolCallId: 'a', state: 'input-available' }] }],
-  ])('refuses messages of the AI SDK, whose calls it does not know: %j', async (message) => {
-    const user = { role: 'user', parts: [{ type: 'text', text: 'go' }], content: 'go' };
-    expect(await failure(readJson([user, message]))).toMatchObject({ code: 'UNKNOWN_FORMAT' });
-    expect(await failure(readJson({ messages: [user, message] }))).toMatchObject({
-      code: 'UNKNOWN_FORMAT',
-    });
-  });
-
-  it.each([
-    [
       'Qwen Code',
       ['user', 'system', 'assistant']
         .map((type) => {
@@ -233,10 +217,6 @@ describe('readTranscript', () => {
 
   it.each([
     ['a list of users', [1, 2].map((id) => ({ id, name: 'somebody', role: 'user' }))],
-    [
-      'messages of the AI SDK',
-      [say, { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'a' }] }],
-    ],
     ['many conversations', [{ messages: [say] }, { messages: [say] }]],
   ])('does not take %s for the messages of a session', async (_, records) => {
     expect(await failure(readLines(records))).toMatchObject({ code: 'UNKNOWN_FORMAT' });
