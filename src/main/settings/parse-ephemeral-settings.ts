@@ -2,7 +2,7 @@
 // aliases are resolved, prototypes are never read or set.
 
 import { isObject, kindOf } from '../../shared/misuse.js';
-import { shortened, shownText } from '../../shared/shown-text.js';
+import { nearestName, shortened, shownText } from '../../shared/shown-text.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
 import { SETTINGS_BY_NAME, SETTINGS_REGISTRY } from './settings-registry.js';
 import type { SettingSpec } from './settings-registry.js';
@@ -34,10 +34,12 @@ export function parseEphemeralSettings(value: unknown): EphemeralSettings {
     : new RangeError(message);
 }
 
-/** The error message for an unknown setting. It lists all known ones. */
+/** The error message for an unknown setting. It lists all known ones, and asks for the nearest. */
 export function unknownSettingMessage(name: unknown): string {
   const known = SETTINGS_REGISTRY.flatMap(({ key, aliases = [] }) => [key, ...aliases]);
-  return `Unknown setting '${nameOf(name)}'. Known settings: ${known.join(', ')}.`;
+  const meant = typeof name === 'string' ? nearestName(name, known) : undefined;
+  const question = meant === undefined ? '.' : `; did you mean '${meant}'?`;
+  return `Unknown setting '${nameOf(name)}'${question} Known settings: ${known.join(', ')}.`;
 }
 
 function nameOf(name: unknown): string {

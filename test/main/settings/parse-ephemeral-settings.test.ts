@@ -138,15 +138,16 @@ describe('parseEphemeralSettings', () => {
   });
 
   it.each([
-    'compression.treshold',
-    'context-limit',
-    'constructor',
-    '',
-    Symbol('compression.threshold'),
-  ])('lists the known settings for the unknown %s', (name) => {
+    ['compression.treshold', "; did you mean 'compression.threshold'?"],
+    ['context-limit', '.'],
+    ['constructor', '.'],
+    ['', '.'],
+    [Symbol('compression.threshold'), '.'],
+  ])('lists the known settings for the unknown %s', (name, question) => {
     const error = errorOf({ [name]: 0.5 });
     expect(error).toBeInstanceOf(TypeError);
-    expect(error.message).toBe(`Unknown setting '${String(name)}'. Known settings: ${KNOWN}.`);
+    const unknown = `Unknown setting '${String(name)}'${question}`;
+    expect(error.message).toBe(`${unknown} Known settings: ${KNOWN}.`);
   });
 
   it('refuses an own __proto__ and leaves every prototype alone', () => {
