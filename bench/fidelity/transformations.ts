@@ -40,6 +40,7 @@ export const TRANSFORMATIONS: readonly Transformation[] = [
   ),
   ofResults('CRLF', (text) => text.replaceAll(/\r?\n/g, '\r\n')),
   { name: 'Windows paths', apply: ofBlocks((block) => withTexts(block, windowsPaths)) },
+  { name: 'commands in `bash -lc`', apply: ofBlocks(inLoginShell) },
   { name: 'two calls at a time', apply: ofEntries(inPairs) },
 ];
 
@@ -93,6 +94,15 @@ function throughOne(block: ContentBlock): ContentBlock {
   if (block.type === 'tool_response') return { ...block, toolName: name };
   if (block.type !== 'tool_call') return block;
   return { ...block, name, parameters: { tool_name: block.name, arguments: block.parameters } };
+}
+
+/** A call that gives its command line to another shell. The first words of an editor's calls are no command lines. */
+function inLoginShell(block: ContentBlock): ContentBlock {
+  if (block.type !== 'tool_call' || !isRecord(block.parameters)) return block;
+  const { command } = block.parameters;
+  if (typeof command !== 'string' || !command.includes(' ')) return block;
+  const quoted = command.replaceAll("'", `'\\''`);
+  return { ...block, parameters: { ...block.parameters, command: `bash -lc '${quoted}'` } };
 }
 
 /** A call or result with all of its texts changed. */
