@@ -250,9 +250,12 @@ function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): bool
 /** UTF-16 units of a result's first line that are searched for failure words. */
 const MAX_LINE = 300;
 
-/** Commands after which the files they name are gone, or no longer have the content that was written. */
+/**
+ * Commands after which the files they name are gone, or no longer have the content that was written. Those of Windows begin lines of
+ * ordinary text, too, such as a commit's message.
+ */
 const REMOVES =
-  /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|del|erase|move|ren|(?:Remove|Move|Rename)-Item|git\s+(?:rm|mv|checkout|restore))\s/i;
+  /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|(?:Remove|Move|Rename)-Item|git\s+(?:rm|mv|checkout|restore))\s|(?:^|[;&])[ \t]*(?:del|erase|move|ren)\s/i;
 
 /** Commands after which no file need have the content that was written. */
 const REVERTS =

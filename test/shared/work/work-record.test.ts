@@ -105,6 +105,18 @@ describe('gatherWork', () => {
     expect(done(bash(raw`Get-ChildItem C:\w; Test-Path a.ts`, 'True'))).toEqual({});
   });
 
+  it.each<[command: string, isGone: boolean]>([
+    ['git commit -m "Split it\n\nMove /w/a.ts out of the way"', false],
+    ['git add -A && git commit -m "Ren /w/a.ts"', false],
+    ['cd x & move /w/a.ts b.ts', true],
+    ['del /w/a.ts', true],
+    ['cd x\nMove-Item /w/a.ts b.ts', true],
+    ['cd x\nmv /w/a.ts b.ts', true],
+  ])('%s', (command, isGone) => {
+    const names = Object.keys(done(edit('/w/a.ts'), bash(command, '')));
+    expect(names.includes('write /w/a.ts')).toBe(!isGone);
+  });
+
   it.each(['git reset --hard', 'git reset -q HEAD~1 --hard', 'git stash', 'git checkout -- .'])(
     'records no files written before %s',
     (command) => {

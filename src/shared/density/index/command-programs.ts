@@ -318,7 +318,7 @@ function isQuote(code: number): boolean {
 
 /** Text directly before a quote that opens a script, such as `bash -c` or `eval`. */
 const BEFORE_SCRIPT =
-  /(?:sh(?:\.exe)?(?:\s+-\w+)+|\bsu(?:\s+[\w-]+)*\s+-c|\beval|\bssh\s+\S+|powershell(?:\.exe)?(?:\s+-\w+)+|\s-Command|\bcmd(?:\.exe)?(?:\s+\/\w)+|[:(])\s*\\*$/i;
+  /(?:\b(?<!\.)\w*sh(?:\.exe)?(?:\s+-\w+)+|\bsu(?:\s+[\w-]+)*\s+-c|\beval|\bssh\s+\S+|powershell(?:\.exe)?(?:\s+-\w+)+|\s-Command|\bcmd(?:\.exe)?(?:\s+\/\w)+|[:(])\s*\\*$/i;
 const MAX_BEFORE = 60;
 
 /** Whether the quote at `at` opens a script for a shell; other quoted text is data. */

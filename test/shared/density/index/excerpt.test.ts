@@ -49,6 +49,7 @@ const word = fc.constantFrom(
     '\n  --> src/a.rs:3:5\n',
     String.raw`C:\new\Größe.cs`,
     String.raw`.\next\b.cs"D:\\node\\c.cs`,
+    String.raw`\"src/d.ts\"`,
   ],
   'q'.repeat(130),
 );
@@ -137,6 +138,13 @@ describe('excerptOf', () => {
     const rust = `${passed}error[E0308]: mismatched types\n  --> src/a.rs:20:5\n   |\n`;
     expect(excerptOf(rust, '[x]')).toContain(
       '\nIt reported: error[E0308]: mismatched types --> src/a.rs:20:5',
+    );
+  });
+
+  it('names paths in JSON that is a text in JSON', () => {
+    const found = Array.from({ length: 60 }, (_, at) => ({ path: `src/part-${at % 3}.ts`, at }));
+    expect(excerptOf(JSON.stringify({ text: JSON.stringify(found) }), '[x]')).toContain(
+      '[x]\nIt named: src/part-0.ts src/part-1.ts src/part-2.ts',
     );
   });
 
