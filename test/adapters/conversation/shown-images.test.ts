@@ -158,8 +158,8 @@ describe('a session with screenshots behind results', () => {
         { role: 'tool', tool_call_id: id, content: `built ${at} of the pages\n`.repeat(50) },
       );
       if (at % 4 === 0) {
-        const image = { type: 'image_url', image_url: { url: PICTURE } };
-        const text = { type: 'text', text: `[Image #${at}]` };
+        const image = { type: 'image_url' as const, image_url: { url: PICTURE } };
+        const text = { type: 'text' as const, text: `[Image #${at}]` };
         messages.push({ role: 'user', content: at % 8 === 0 ? [text, image] : [image] });
       }
       sent = await compact(messages);

@@ -217,9 +217,10 @@ describe('createSession with a state', () => {
   it('follows no edit of another history', async () => {
     const { state } = await sent();
     const other = historyOf('a:r1 t:r1 a:w2 t:w2');
-    const { events, entries } = await goOn(other, state);
+    const { session, events, entries } = await goOn(other, state);
     expect(events).toEqual([{ reason: 'foreign', entry: 0, followed: 0, left: 2 }]);
     expect(entries).toEqual(other);
+    expect(session.costs().requests).toBe(0);
   });
 
   it.each([
