@@ -1,10 +1,12 @@
 import type { ChatMessage } from '../../../src/adapters/openai/chat-message-format.js';
 import { describe, expect, it } from 'vitest';
+import { Dependents } from '../../../src/adapters/conversation/dependents.js';
 import { ShownImages } from '../../../src/adapters/conversation/shown-images.js';
 import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/format/message-format.js';
 import { chatCompactor } from '../../../src/adapters/openai/chat-compactor.js';
 import { createCompactor } from '../../../src/main/compactor.js';
-import { toolResponse } from '../../../src/shared/content.js';
+import { toolCall, toolResponse } from '../../../src/shared/content.js';
+import { opaqueBlock } from '../../../src/adapters/format/blocks.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 
 const PICTURE = 'data:image/png;base64,AAAA';
@@ -40,13 +42,17 @@ describe('ShownImages', () => {
   }
 
   it('binds images with the text of earlier ones to the last result in front of them', () => {
-    const before = [answers(2)];
-    const entry = shown(3, 'After step 12:');
-    const { blocks } = bindThird(before, entry);
-    const image = { type: 'opaque', kind: 'image', tokens: 0, callId: 'b', isShown: true };
-    expect(blocks).toEqual([entry.blocks[0], { ...image, origin: [3, 1] }]);
     const [first, last] = answers(2).blocks as [PlacedBlock, PlacedBlock];
-    expect(before[0]?.blocks).toEqual([first, { ...last, mediaTokens: IMAGE_TOKENS }]);
+    const before: PlacedEntry[] = [
+      { speaker: 'tool', blocks: [first, { ...last, mediaTokens: 7 } as PlacedBlock] },
+    ];
+    const [text, shownImage] = shown(3, 'After step 12:').blocks as [PlacedBlock, PlacedBlock];
+    const another = { ...shownImage, origin: [3, 2] } as PlacedBlock;
+    const { blocks } = bindThird(before, { speaker: 'human', blocks: [text, shownImage, another] });
+    const image = { type: 'opaque', kind: 'image', tokens: 0, callId: 'b', isShown: true };
+    expect(blocks).toEqual([text, { ...image, origin: [3, 1] }, { ...image, origin: [3, 2] }]);
+    const mediaTokens = 7 + 2 * IMAGE_TOKENS;
+    expect(before[0]?.blocks).toEqual([first, { ...last, mediaTokens }]);
   });
 
   it.each<[string, PlacedEntry[], PlacedEntry]>([
@@ -98,6 +104,35 @@ describe('ShownImages', () => {
       return images.bind([former], entry) !== entry;
     };
     expect([...tools.keys()].filter((at) => isBound(tools[at] ?? ''))).toEqual(bound);
+  });
+});
+
+describe('Dependents', () => {
+  const placedAt = <Block extends object>(block: Block) => ({ ...block, origin: [0, 0] as const });
+  const call = placedAt(toolCall('a', 'look', {}));
+  const image = placedAt({ ...opaqueBlock('image', 0, 'a'), isShown: true as const });
+  const result = placedAt({ ...toolResponse('a', 'look', 'ok'), mediaTokens: 9 });
+  function added(): Dependents<string> {
+    const dependents = new Dependents<string>();
+    for (const block of [call, result, image]) dependents.add(block, 'message');
+    return dependents;
+  }
+
+  it('keeps images whose result is removed with its call, or stays beside a replaced one', () => {
+    const removed = added();
+    removed.change([call, result], []);
+    expect(removed.isOrphan(image)).toBe(false);
+    const kept = added();
+    const other = placedAt(toolResponse('b', 'look', 'ok'));
+    kept.change([result, other], [result, { ...other, result: 'gone' }]);
+    expect(kept.isOrphan(image)).toBe(false);
+    expect(kept.of(result)).toEqual(['message']);
+  });
+
+  it('removes images of a replaced result', () => {
+    const dependents = added();
+    dependents.change([result], [placedAt(toolResponse('a', 'look', 'gone'))]);
+    expect(dependents.isOrphan(image)).toBe(true);
   });
 });
 

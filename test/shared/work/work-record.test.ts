@@ -103,6 +103,15 @@ describe('gatherWork', () => {
       'Remove-Item C:/w/a.ts': 'answered',
     });
     expect(done(bash(raw`Get-ChildItem C:\w; Test-Path a.ts`, 'True'))).toEqual({});
+    const patch = { input: '*** Begin Patch\n*** Delete File: C:\\w\\a.ts\n*** End Patch' };
+    expect(done(edited, call('apply_patch', patch, 'Done!'))).toEqual({
+      [raw`delete C:\w\a.ts`]: 'passed',
+    });
+    const failed = edit('C:/w/a.ts', 'no match');
+    const pruned = call('Edit', { file_path: raw`C:\w\a.ts` }, PRUNED_POINTER);
+    expect(done(failed, pruned)).toEqual({
+      'write C:/w/a.ts': 'failed',
+    });
   });
 
   it.each<[command: string, isGone: boolean]>([

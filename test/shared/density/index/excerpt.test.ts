@@ -47,7 +47,7 @@ const word = fc.constantFrom(
     '\0',
     '../x/y.rs.',
     '\n  --> src/a.rs:3:5\n',
-    String.raw`C:\new\Größe.cs`,
+    String.raw`C:\new\Größế.cs`,
     String.raw`.\next\b.cs"D:\\node\\c.cs \"d/e.ts\"`,
   ],
   'q'.repeat(130),
