@@ -235,7 +235,7 @@ const WRITTEN =
 
 /** How shells and programs say that they could not open a file. PowerShell begins with the name of its command. */
 const NOT_OPENED =
-  /: (?:Permission denied|No such file or directory|Is a directory|Not a directory|Read-only file system|No space left on device)$|^[A-Z][a-z]+-[A-Z]\w+ ?: /;
+  /: (?:Permission denied|No such file or directory|Is a directory|Not a directory|Read-only file system|No space left on device)$|^(?:(?:Set|Add)-Content|Out-File) ?: /i;
 
 /** Whether a write took effect: as its result states, else unless the first line says that it failed. */
 function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): boolean {

@@ -99,6 +99,13 @@ describe('gatherWork', () => {
     const denied = raw`Set-Content : Access to the path 'C:\w\a.ts' is denied.`;
     expect(done(edited, bash(write, ''))).toEqual({ 'write C:/w/a.ts': 'written' });
     expect(done(bash(write, denied))).not.toHaveProperty('write C:/w/a.ts');
+    const redirected = raw`out-file : Access to the path 'C:\w\a.ts' is denied.`;
+    expect(done(bash(raw`echo x > C:\w\a.ts`, redirected))).not.toHaveProperty('write C:/w/a.ts');
+    expect(done(bash('./fetch > b.txt', 'Content-Type: text/html'))).toEqual({
+      'write b.txt': 'written',
+    });
+    // Serverless has the name of an alias of PowerShell.
+    expect(done(bash('sls deploy', 'ok'))).toEqual({ 'sls deploy': 'answered' });
     expect(done(edited, bash('Remove-Item C:/w/a.ts', ''))).toEqual({
       'Remove-Item C:/w/a.ts': 'answered',
     });

@@ -11,7 +11,7 @@ const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
   ),
   ['type', 'read'],
   ...['set-content', 'add-content', 'out-file'].map((program) => [program, 'write'] as const),
-  ...['ag', 'find', 'fd', 'ls', 'tree', 'dir', 'findstr', 'select-string', 'sls'].map(
+  ...['ag', 'find', 'fd', 'ls', 'tree', 'dir', 'findstr', 'select-string'].map(
     (program) => [program, 'search'] as const,
   ),
   ...['get-childitem', 'gci'].map((program) => [program, 'search'] as const),
