@@ -13,7 +13,7 @@ const PROGRAM =
   /^(?:cd|pwd|echo|true|journalctl|dmesg|ps|top|df|du|free|uptime|whoami|id|env|printenv|date|hostname|uname|which|lsof|netstat|ss|ping|dig|nslookup|nmap|stat|file|wc|tree|ls|cat|head|tail|less|grep|rg|sort|uniq|cut|column|jq|yq|xxd|hexdump|strings|readelf|objdump|ifconfig|history|sleep)(?=\s|$)/;
 /** The same on Windows, where case does not matter. By convention, the verb of a PowerShell command tells what it does. */
 const WINDOWS_PROGRAM =
-  /^(?:(?:get|select|test|resolve|convertto|convertfrom)-\w+|(?:measure|sort|where|compare)-object|format-(?:table|list|hex)|(?:split|join)-path|write-(?:output|host)|out-string|(?:set|push|pop)-location|dir|type|more|findstr|where|ver|tasklist|systeminfo|gci|gc|sls)(?=\s|$)/i;
+  /^(?:(?:get|select|test|resolve|convertto|convertfrom)-\w+|(?:measure|sort|where|compare)-object|format-(?:table|list|hex)|(?:split|join)-path|write-(?:output|host)|out-string|(?:set|push|pop)-location|dir|type|more|findstr|where|ver|tasklist|systeminfo|gci|gc)(?=\s|$)/i;
 /** A program with a subcommand that only shows something. Options (some with a value) and a cloud's resource names may come between. */
 const SHOWN =
   /^(?:(?:git|kubectl|oc|helm|terraform|systemctl|npm|pnpm|yarn|pip3?|cargo|go|brew|apt|docker|podman|flyctl|fly)|(?:docker|podman) (?:compose|container|image|volume|network)|(?:kubectl|oc) rollout|(?:gh|aws|gcloud|az)(?: [\w-]+){1,2}?)\s(?:-{1,2}\S+\s+(?:[^-\s]\S*\s+)?)*(?:get|describe|(?:get|describe|list|ls)-\S+|list|logs?|status|ls|show|diff|blame|reflog|ps|top|inspect|info|version|events|view|plan|search|outdated|history|images)(?=\s|$)/;

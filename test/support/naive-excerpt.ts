@@ -259,7 +259,7 @@ function isPath(word: string): boolean {
 
 function withoutEnds(word: string): string {
   let path = /^\.[/\\]/.test(word) ? word.slice(2) : word;
-  while (path.endsWith('.')) path = path.slice(0, -1);
+  while (/[.\\]$/.test(path)) path = path.slice(0, -1);
   return path;
 }
 

@@ -81,9 +81,12 @@ function* replayInSlices(
   }
   const records = yield* readAll(state);
   const total = records.filter(({ kind }) => kind !== 'settings').length;
+  const foreign = { reason: 'foreign', entry: 0, followed: 0, left: total } as const;
+  const isSameAt = (at: number): boolean => digests.bytes[at] === present.bytes[at];
+  const isChanged = known === 0 && digests.entries > 0;
+  if (isChanged && !agreesBehindFirst(taken, isSameAt)) return foreign;
   const fold = yield* foldJournal(raw, known, records, toolCatalog);
-  if (!(yield* isSendable(fold, raw)))
-    return { reason: 'foreign', entry: 0, followed: 0, left: total };
+  if (!(yield* isSendable(fold, raw))) return foreign;
   let at = 0;
   for (const record of fold.followed) {
     journal.note(record);
@@ -94,7 +97,7 @@ function* replayInSlices(
   const { entries } = fold;
   const isSame = known === taken && fold.isWhole && !isShort;
   if (isSame) return { journal, entries, tokens: state.tokens, memory, taken };
-  const changed = known === 0 && digests.entries > 0 ? 'foreign' : ('edited' as const);
+  const changed = isChanged ? 'foreign' : ('edited' as const);
   const reason = known < taken ? changed : isShort ? 'shortened' : ('not-followed' as const);
   const isFollowed = reason !== 'not-followed';
   return {
@@ -103,9 +106,16 @@ function* replayInSlices(
     tokens: state.tokens.slice(0, fold.intactEntries),
     memory: yield* keptMemory(state, raw, fold),
     taken,
-    isEditedAhead: isEditedAhead(raw, known, (at) => digests.bytes[at] === present.bytes[at]),
+    isEditedAhead: isEditedAhead(raw, known, isSameAt),
     divergence: { reason, entry: isFollowed ? known : at, followed, left: total - followed },
   };
+}
+
+/** Whether most entries behind the first one are the same. Else they are those of another conversation that has the same id. */
+function agreesBehindFirst(entries: number, isSameAt: (at: number) => boolean): boolean {
+  let same = 0;
+  for (let at = 1; at < entries; at += 1) if (isSameAt(at)) same += 1;
+  return 2 * same > entries - 1;
 }
 
 /**
@@ -280,7 +290,8 @@ export async function switchToState(
   history.assertOpen();
   if ('report' in read || history.journal !== former) return false;
   const { journal, entries, tokens, taken, divergence } = read.resumed;
-  if (divergence?.reason === 'edited' && divergence.entry < sharedEntries) return false;
+  const isChanged = divergence?.reason === 'edited' || divergence?.reason === 'foreign';
+  if (isChanged && divergence.entry < sharedEntries) return false;
   // `given` includes entries added meanwhile: it is the journal's own, growing list.
   const rest = given.slice(taken);
   const counted = rest.map((entry) => history.countedTokens(entry));

@@ -21,7 +21,7 @@ const PROHIBITION_OR_CORRECTION = new RegExp(
     String.raw`\b(?:nicht|nie|niemals|kein\w*|stattdessen|falsch|sondern|nur|immer|ohne|lass|muss|müssen|darf|dürfen|soll|sollen|unbedingt)\b`,
     String.raw`\b(?:pas|jamais|rien|aucune?|plutôt|seulement|toujours|sans|doit|faut|nunca|siempre|solo|sin|debe|en vez|não|sempre|apenas|deve|non|mai|invece|senza)\b`,
     String.raw`(?<!\p{L})(?:не|нет|нельзя|никогда|вместо|только|всегда|без|запрещ\p{L}*|لا|ممنوع|يجب|فقط|ليس|أبدا|دون|لم|לא|אל|אסור|רק|मत|नहीं|कभी)(?!\p{L})`,
-    '不[要能得准许許可是用应應该該]|勿|别|禁止|只[能用]|必须|必須|务必|務必|应该|應該|ないで|ないこと|いけ[なま]|[うくぐすつぬぶむる]な(?=[。！!\\s]|$)|ではなく|必ず|だけ|のみ|절대|반드시|금지|대신|지 ?마|말 ?것',
+    '不[要能得准许許可是用应應该該]|勿|别|禁止|只[能用]|必须|必須|务必|務必|应该|應該|ないで|ないこと|いけ[なま]|[うくぐすつぬぶむる]な(?=[。！!\\s]|$)|ではなく|必ず|だけ|のみ|절대|반드시|금지|대신|지 ?마(?!다)|말 ?것',
   ].join('|'),
   'iu',
 );

@@ -235,7 +235,7 @@ const WRITTEN =
 
 /** How shells and programs say that they could not open a file. PowerShell begins with the name of its command. */
 const NOT_OPENED =
-  /: (?:Permission denied|No such file or directory|Is a directory|Not a directory|Read-only file system|No space left on device)$|^[A-Z][a-z]+-[A-Z]\w+ ?: /;
+  /: (?:Permission denied|No such file or directory|Is a directory|Not a directory|Read-only file system|No space left on device)$|^(?:(?:Set|Add)-Content|Out-File) ?: /i;
 
 /** Whether a write took effect: as its result states, else unless the first line says that it failed. */
 function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): boolean {
@@ -250,9 +250,12 @@ function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): bool
 /** UTF-16 units of a result's first line that are searched for failure words. */
 const MAX_LINE = 300;
 
-/** Commands after which the files they name are gone, or no longer have the content that was written. */
+/**
+ * Commands after which the files they name are gone, or no longer have the content that was written. Those of Windows begin lines of
+ * ordinary text, too, such as a commit's message.
+ */
 const REMOVES =
-  /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|del|erase|move|ren|(?:Remove|Move|Rename)-Item|git\s+(?:rm|mv|checkout|restore))\s/i;
+  /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|(?:Remove|Move|Rename)-Item|git\s+(?:rm|mv|checkout|restore))\s|(?:^|[;&])[ \t]*(?:del|erase|move|ren)\s/i;
 
 /** Commands after which no file need have the content that was written. */
 const REVERTS =

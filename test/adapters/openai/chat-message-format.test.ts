@@ -240,6 +240,11 @@ describe('chatMessageFormat', () => {
       ['ai', ['2.0', callBlock('#2.0', 'b.ts')]],
       ['tool', ['3.0', toolResponse('#2.0', 'read_file', 'b')]],
     ]);
+    // The first call was never answered.
+    expect(read(called('a.ts'), called('b.ts'), answer('b')).at(-1)).toEqual([
+      'tool',
+      ['2.0', toolResponse('#1.0', 'read_file', 'b')],
+    ]);
     const rewrite = chatMessageFormat.rewrite;
     const shortened = new Map([[0, callBlock('#0.0', '…')]]);
     expect(rewrite(called('a.ts'), shortened)).toEqual(called('…'));

@@ -259,6 +259,28 @@ describe('a session with a store', () => {
     expect(a.costs().requests).toBe(c.costs().requests + 1);
   });
 
+  it.each<[string, (at: number, name: string) => IContent[]]>([
+    ['another conversation', turn],
+    [
+      'itself with another first message',
+      (at, name) => (at === 0 ? [humanText(name), ...turn(at).slice(1)] : turn(at)),
+    ],
+  ])('goes on beside %s that has the same id', async (_, turnOf) => {
+    const store = memoryStore();
+    const names = ['1', '2'];
+    const alone = await Promise.all(names.map(() => open(undefined)));
+    const beside = [await open(store), await open(store)];
+    for (let at = 0; at < 8; at += 1) {
+      for (const [which, name] of names.entries()) {
+        const [one, other] = [beside, alone].map((list) => list[which] as Session);
+        const entries = turnOf(at, name);
+        expect(await send(one as Session, entries)).toBe(await send(other as Session, entries));
+      }
+    }
+    const third = await open(store, turnOf(0, '3'));
+    expect(third.costs().requests > 0).toBe(turnOf !== turn);
+  });
+
   it('uses a store again soon after a failure, however far the clock is set back', async () => {
     let saves = 0;
     const store = fickleStore((kept, ...args) => {

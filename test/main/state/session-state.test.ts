@@ -214,13 +214,17 @@ describe('createSession with a state', () => {
     expect(session.snapshot().memory.sent.idleMs).toBeGreaterThanOrEqual(3_600_000);
   });
 
-  it('follows no edit of another history', async () => {
-    const { state } = await sent();
-    const other = historyOf('a:r1 t:r1 a:w2 t:w2');
-    const { events, entries } = await goOn(other, state);
-    expect(events).toEqual([{ reason: 'foreign', entry: 0, followed: 0, left: 2 }]);
-    expect(entries).toEqual(other);
-  });
+  it.each(['a:r1 t:r1 a:w2 t:w2', 'h:"another"'])(
+    'follows no edit of another history: %s',
+    async (given) => {
+      const { state } = await sent();
+      const other = historyOf(given);
+      const { session, events, entries } = await goOn(other, state);
+      expect(events).toEqual([{ reason: 'foreign', entry: 0, followed: 0, left: 2 }]);
+      expect(entries).toEqual(other);
+      expect(session.costs().requests).toBe(0);
+    },
+  );
 
   it.each([
     ['of a newer version', (state: SessionState) => ({ ...state, version: 2 }), 'STATE_TOO_NEW'],

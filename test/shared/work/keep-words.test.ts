@@ -81,6 +81,14 @@ describe('keepWords', () => {
     expect(keepWords([sentence.repeat(50), message], 400).words.join('')).toContain(ban);
   });
 
+  it.each([
+    ['ファイルを整理するなどの作業がある。', 'モジュールが多い。'],
+    ['모든 페이지마다 제목이 있다. ', '모듈이 많다. '],
+  ])('takes no ordinary sentence for a prohibition: %s', (ordinary, sentence) => {
+    const message = sentence.repeat(50) + ordinary + sentence.repeat(9);
+    expect(keepWords([sentence.repeat(50), message], 400).words.join('')).not.toContain(ordinary);
+  });
+
   it('counts what it does not read of a very long message', () => {
     const [words = ''] = keepWords(['Do it. '.repeat(30_000)], 1_000).words;
     const [gap, ...others] = words.matchAll(/\[…(\d+)…\] /g);

@@ -99,10 +99,38 @@ describe('gatherWork', () => {
     const denied = raw`Set-Content : Access to the path 'C:\w\a.ts' is denied.`;
     expect(done(edited, bash(write, ''))).toEqual({ 'write C:/w/a.ts': 'written' });
     expect(done(bash(write, denied))).not.toHaveProperty('write C:/w/a.ts');
+    const redirected = raw`out-file : Access to the path 'C:\w\a.ts' is denied.`;
+    expect(done(bash(raw`echo x > C:\w\a.ts`, redirected))).not.toHaveProperty('write C:/w/a.ts');
+    expect(done(bash('./fetch > b.txt', 'Content-Type: text/html'))).toEqual({
+      'write b.txt': 'written',
+    });
+    // Serverless has the name of an alias of PowerShell.
+    expect(done(bash('sls deploy', 'ok'))).toEqual({ 'sls deploy': 'answered' });
     expect(done(edited, bash('Remove-Item C:/w/a.ts', ''))).toEqual({
       'Remove-Item C:/w/a.ts': 'answered',
     });
     expect(done(bash(raw`Get-ChildItem C:\w; Test-Path a.ts`, 'True'))).toEqual({});
+    const patch = { input: '*** Begin Patch\n*** Delete File: C:\\w\\a.ts\n*** End Patch' };
+    expect(done(edited, call('apply_patch', patch, 'Done!'))).toEqual({
+      [raw`delete C:\w\a.ts`]: 'passed',
+    });
+    const failed = edit('C:/w/a.ts', 'no match');
+    const pruned = call('Edit', { file_path: raw`C:\w\a.ts` }, PRUNED_POINTER);
+    expect(done(failed, pruned)).toEqual({
+      'write C:/w/a.ts': 'failed',
+    });
+  });
+
+  it.each<[command: string, isGone: boolean]>([
+    ['git commit -m "Split it\n\nMove /w/a.ts out of the way"', false],
+    ['git add -A && git commit -m "Ren /w/a.ts"', false],
+    ['cd x & move /w/a.ts b.ts', true],
+    ['del /w/a.ts', true],
+    ['cd x\nMove-Item /w/a.ts b.ts', true],
+    ['cd x\nmv /w/a.ts b.ts', true],
+  ])('%s', (command, isGone) => {
+    const names = Object.keys(done(edit('/w/a.ts'), bash(command, '')));
+    expect(names.includes('write /w/a.ts')).toBe(!isGone);
   });
 
   it.each(['git reset --hard', 'git reset -q HEAD~1 --hard', 'git stash', 'git checkout -- .'])(

@@ -11,7 +11,7 @@ const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
   ),
   ['type', 'read'],
   ...['set-content', 'add-content', 'out-file'].map((program) => [program, 'write'] as const),
-  ...['ag', 'find', 'fd', 'ls', 'tree', 'dir', 'findstr', 'select-string', 'sls'].map(
+  ...['ag', 'find', 'fd', 'ls', 'tree', 'dir', 'findstr', 'select-string'].map(
     (program) => [program, 'search'] as const,
   ),
   ...['get-childitem', 'gci'].map((program) => [program, 'search'] as const),
@@ -318,7 +318,7 @@ function isQuote(code: number): boolean {
 
 /** Text directly before a quote that opens a script, such as `bash -c` or `eval`. */
 const BEFORE_SCRIPT =
-  /(?:sh(?:\.exe)?(?:\s+-\w+)+|\bsu(?:\s+[\w-]+)*\s+-c|\beval|\bssh\s+\S+|powershell(?:\.exe)?(?:\s+-\w+)+|\s-Command|\bcmd(?:\.exe)?(?:\s+\/\w)+|[:(])\s*\\*$/i;
+  /(?:\b(?<!\.)\w*sh(?:\.exe)?(?:\s+-\w+)+|\bsu(?:\s+[\w-]+)*\s+-c|\beval|\bssh\s+\S+|powershell(?:\.exe)?(?:\s+-\w+)+|\s-Command|\bcmd(?:\.exe)?(?:\s+\/\w)+|[:(])\s*\\*$/i;
 const MAX_BEFORE = 60;
 
 /** Whether the quote at `at` opens a script for a shell; other quoted text is data. */

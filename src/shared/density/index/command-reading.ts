@@ -36,7 +36,8 @@ const DIRECTORY =
 const WORKING_DIRECTORY = /\b(?:workdir|cwd)\\?["']?\s*:\s*\\?["']([^"'\\]+)/;
 const ABSOLUTE = /^(?:[A-Za-z]:)?\//;
 const HERE_DOCUMENT = /<<-?\s*\\?["']?\w+/;
-const HERE_STRING = /@(["'])[ \t]*\r?\n/g;
+/** Not `"$@"` or `"user@"` at the end of a line, as in Bash. */
+const HERE_STRING = /(?<![^\s=(,+{;|&])@(["'])[ \t]*\r?\n/g;
 /** A single range of `sed -n`, which reads a file directly, or gets it from `cat` or `nl` through a pipe. */
 const SED_LINES =
   /(?:^|[;&(\n"'`{])[ \t]*(?:(?:cat|nl)(?:[ \t]+-\w+)*[ \t]+[^\s|;&]+[ \t]*\|[ \t]*)?sed\s+-n\s+\\?["']?(\d+)(?:,(\d+))?p(?!\w|\s*;)/g;

@@ -176,7 +176,8 @@ function isHex(at: number): boolean {
 
 function addPath(text: string, from: number, to: number, paths: WordBudget): void {
   let end = to;
-  while (UNITS[end - 1] === DOT) end -= 1;
+  // A backslash escapes the quote behind the word.
+  while (UNITS[end - 1] === DOT || UNITS[end - 1] === BACKSLASH) end -= 1;
   const start = startOfPath(from);
   if (!paths.hasRoom(end - start) || !endsAsPath(start, end)) return;
   const path = text.slice(start, end);

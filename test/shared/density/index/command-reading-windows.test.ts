@@ -39,11 +39,13 @@ describe('readCommand on Windows', () => {
     [`@'\n${TEXT}'@ | Set-Content -Path src\\a.ts -Encoding utf8`, 'write', ['src/a.ts']],
     [`$text = @"\r\n${TEXT}\r\n"@\r\nOut-File "C:\\w\\a b.ts"`, 'write', ['C:/w/a b.ts']],
     [`@'\n${TEXT}`, 'command', []],
+    [`@'\n$b = @"\n'@ | Set-Content src\\a.ts`, 'write', ['src/a.ts']],
     // The rest of a name on another machine, behind a variable or behind brackets is no file of the workspace.
     [raw`type \\server\share\a.ts`, 'read', []],
     [raw`gc $env:USERPROFILE\a.ts`, 'read', []],
     [raw`gc src\[id]\page.tsx`, 'read', []],
     [raw`gc ~\a.ts`, 'read', ['~/a.ts']],
+    [raw`gc ~\notes`, 'read', ['~/notes']],
     [raw`Push-Location C:\w; gc a.ts; Pop-Location`, 'read', ['C:/w/a.ts']],
   ])('%s', (command, kind, files) => {
     expect(readCommand(command)).toMatchObject({ kind, files });

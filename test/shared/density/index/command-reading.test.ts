@@ -26,6 +26,12 @@ const ROWS: readonly Row[] = [
   ['sed -n 1,5p a.py b.py', 'read', ['a.py', 'b.py']],
   ['echo "sed -n 1,5p a.py"', 'command', ['a.py']],
   ['cat <<E', 'command', []],
+  // Not the start of a here-string of PowerShell.
+  ['run() { "$@"\n}\ncat src/a.ts', 'read', ['src/a.ts']],
+  ['TO="root@"\necho x > b.ts', 'write', ['b.ts']],
+  // Options of a script, and of a shell.
+  ['./run_tests.sh -k "find user"', 'command', ['./run_tests.sh']],
+  ['/bin/bash -l -c "find src"', 'search', ['/bin/bash']],
   [
     "nl -ba sympy/core/numbers.py | sed -n '1270,1280p'",
     'read',

@@ -47,8 +47,8 @@ const word = fc.constantFrom(
     '\0',
     '../x/y.rs.',
     '\n  --> src/a.rs:3:5\n',
-    String.raw`C:\new\Größe.cs`,
-    String.raw`.\next\b.cs"D:\\node\\c.cs`,
+    String.raw`C:\new\Größế.cs`,
+    String.raw`.\next\b.cs"D:\\node\\c.cs \"d/e.ts\"`,
   ],
   'q'.repeat(130),
 );
@@ -529,10 +529,10 @@ describe('excerptOf', () => {
 
   it('names values in JSON on one line, as tools return it', () => {
     const orders = Array.from({ length: 40 }, (_, at) => ({ id: `ord_${at}`, eta: 'soon' }));
-    const result = { customer: { id: 'cus_9a8', email: 'ada@example.com' }, orders };
+    const result = { email: 'ada@example.com', text: '{"file":"app/a.ts"}', orders };
     for (const given of [result, JSON.stringify(result)]) {
       const excerpt = excerptOf(given, REMOVED_POINTER);
-      for (const name of ['ada@example.com', 'ord_0']) expect(excerpt).toContain(name);
+      for (const name of ['ada@example', 'ord_0', ' app/a.ts']) expect(excerpt).toContain(name);
     }
   });
 
