@@ -120,7 +120,7 @@ describe('runBehindGateway', () => {
     expect(printed.mock.calls.map(([text]) => String(text))).toEqual([
       expect.stringMatching(/^ctxfold: The store failed \(ENOTDIR/),
       expect.stringMatching(/^ctxfold: observe: /),
-      expect.stringMatching(/^ctxfold: no conversation came through the gateway\./),
+      expect.stringMatching(/^ctxfold: no conversation with tools came through the gateway\./),
     ]);
   });
 

@@ -144,6 +144,17 @@ it('an observed body is not copied before it is answered', async () => {
   expect(counts).toEqual([0]);
 });
 
+it.each(['none', 'gzip'] as const)(
+  'the costs have every observed request once the gateway is closed, in the coding %s',
+  async (coding) => {
+    const { gateway, send } = await gatewayWorld();
+    const headers = { 'content-encoding': coding === 'none' ? 'identity' : coding };
+    await send('/v1/messages', { headers, body: coding === 'none' ? BODY : gzipSync(BODY) });
+    await gateway.close();
+    expect(gateway.costs().map(({ requests }) => requests)).toEqual([1]);
+  },
+);
+
 describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   it('the head of an answer is passed on before its first byte arrives, and that before the second', async () => {
     const world = await gatewayWorld({ mode });

@@ -110,4 +110,13 @@ describe('routeOf', () => {
     ])
       expect(routeOf({ method: 'POST', headers: {} }, target, others)).toBeUndefined();
   });
+
+  it('takes no api-version of another service in place of OpenAI for one of Azure', () => {
+    const others = { openai: 'https://mine.openai.azure.com/openai/v1' };
+    const route = routeOf({ method: 'POST', headers: {} }, BY_VERSION, others);
+    expect(route).toMatchObject({
+      upstreamName: 'openai',
+      path: '/openai/v1/responses?api-version=2026-01-01',
+    });
+  });
 });
