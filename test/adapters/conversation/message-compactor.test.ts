@@ -228,9 +228,10 @@ describe('onError', () => {
   });
 
   it.each([
-    ['why, where an error of ctxfold says so', true, /\(CLOSED\): the reason\. Give/],
-    ['no text of another error', false, /\(Error\)\. Give/],
-  ])('emits one process warning of failures, with %s', async (_, isOwn, said) => {
+    ['why, where an error of ctxfold says so', 'CLOSED', /\(CLOSED\): the reason\. Give/],
+    ['no text of the host', 'CALLBACK_FAILED', /\(CALLBACK_FAILED\)\. Give/],
+    ['no text of another error', undefined, /\(Error\)\. Give/],
+  ] as const)('emits one process warning of failures, with %s', async (_, code, said) => {
     const emit = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
     onTestFinished(() => emit.mockRestore());
     // Once per process: modules as another process has them.
@@ -242,7 +243,7 @@ describe('onError', () => {
       '../../../src/main/host/logger.js',
     );
     const { CtxfoldError } = await vi.importActual<typeof Errors>('../../../src/shared/errors.js');
-    const error = isOwn ? new CtxfoldError('the reason.', 'CLOSED') : new Error('of the user');
+    const error = code ? new CtxfoldError('the reason.', code) : new Error('of the user');
     for (let call = 0; call < 2; call += 1) warnOfFailure(SILENT_LOGGER, error, 'failed');
     expect(emit).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(said), expect.anything());
   });
