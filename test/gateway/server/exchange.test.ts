@@ -31,7 +31,7 @@ async function gatewayWith(
   mode: GatewayMode = 'compact',
   answered = 'fine',
   onReceived = (): void => undefined,
-): Promise<{ url: string; received: Buffer[] }> {
+): Promise<{ url: string; received: Buffer[]; close: () => Promise<void> }> {
   const received: Buffer[] = [];
   const upstream: Server = createServer((asked, answer) => {
     void buffer(asked).then((body) => {
@@ -53,7 +53,7 @@ async function gatewayWith(
     upstream.closeAllConnections();
     upstream.close();
   });
-  return { url: gateway.url, received };
+  return { url: gateway.url, received, close: () => gateway.close() };
 }
 
 const engineOf = (engine: Engine): Engine => ({
@@ -81,6 +81,12 @@ describe('a failing engine', () => {
     const state = await sendTo(url, '/ctxfold/state', { method: 'GET' });
     expect(JSON.parse(state.body.toString())).toMatchObject({ failureCount: 1 });
   });
+});
+
+it('a gateway closes although an observed request is never read', async () => {
+  const { url, close } = await gatewayWith({ compact: () => new Promise(() => {}) }, 'observe');
+  await sendTo(url, '/v1/messages', { body: BODY });
+  await close();
 });
 
 it('the engine is told that a call was sent unedited because its compaction came too late, but not of a side call', async () => {

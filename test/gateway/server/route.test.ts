@@ -27,6 +27,7 @@ describe('routeOf', () => {
     [DEPLOYMENT, `azure${DEPLOYMENT}`, 'chat'],
     [`/azure${BY_VERSION}`, `azure${BY_VERSION}`, 'responses'],
     [BY_VERSION, `azure${BY_VERSION}`, 'responses'],
+    ['/openai/v1/responses?by=api-version', 'openai/v1/responses?by=api-version', 'responses'],
     ['/azure/openai/v1/responses', 'azure/openai/v1/responses', 'responses'],
     ['/azure/models/chat/completions', 'azure/models/chat/completions', 'chat'],
     ['/foundry/v1/messages', 'foundry/anthropic/v1/messages', 'anthropic'],
@@ -118,5 +119,8 @@ describe('routeOf', () => {
       upstreamName: 'openai',
       path: '/openai/v1/responses?api-version=2026-01-01',
     });
+    const both = { ...others, azure: UPSTREAMS.azure };
+    const other = routeOf({ method: 'POST', headers: {} }, BY_VERSION, both);
+    expect(other?.upstreamName).toBe('azure');
   });
 });
