@@ -230,7 +230,10 @@ describe('reasoning that the model may have produced from other messages', () =>
           {
             type: 'tool_result',
             tool_use_id: `t${at}`,
-            content: `${at} was found\n`.repeat(lines),
+            content: Array.from(
+              { length: lines },
+              (_, line) => `${at}: ${line ** 3} was found`,
+            ).join('\n'),
           },
         ],
       },
@@ -270,7 +273,9 @@ describe('reasoning that the model may have produced from other messages', () =>
   it('leaves from a request that was refused as too long, too, which becomes shorter', async () => {
     const ask = await engineFor();
     const refusal = 'prompt is too long: 30000 tokens > 10000 maximum';
-    const { body } = await ask(messagesOf(9, 900), { refusal });
-    expect(body!.length).toBeLessThan(JSON.stringify(messagesOf(9, 900)).length / 2);
+    const longer = await ask(messagesOf(9, 900), { scope: 'another key' });
+    const shorter = await ask(messagesOf(9, 900), { refusal });
+    expect(seals(shorter)).toEqual([]);
+    expect(shorter.body!.length).toBeLessThan(longer.body!.length / 2);
   });
 });

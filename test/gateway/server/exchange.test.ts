@@ -87,7 +87,7 @@ it('a gateway closes although an observed request is never read', async () => {
   const { url, close } = await gatewayWith({ compact: () => new Promise(() => {}) }, 'observe');
   await sendTo(url, '/v1/messages', { body: BODY });
   await close();
-});
+}, 20_000);
 
 it('the engine is told that a call was sent unedited because its compaction came too late, but not of a side call', async () => {
   const noted: string[] = [];
