@@ -378,6 +378,48 @@ describe('onError', () => {
     await expect(compact('Go on.' as never)).rejects.toThrow(TypeError);
   });
 
+  it('refuses a signal that cannot be listened to', async () => {
+    const compact = chatCompactor(makeCompactor(), { onError: 'throw' });
+    const signal = { aborted: false } as AbortSignal;
+    await expect(compact([ASK], { signal })).rejects.toThrow(
+      'Expected signal to be an AbortSignal, got an object.',
+    );
+  });
+
+  it('begins another session after messages that one could not take', async () => {
+    const sessions: Session[] = [];
+    const compact = chatCompactor(makeCompactor(), {
+      logger: listening().logger,
+      onSession: (session) => void sessions.push(session),
+    });
+    await compact([ASK]);
+    const adding = vi.spyOn(sessions[0]!.history, 'addAll');
+    adding.mockImplementationOnce(() => assert.fail());
+    const messages = [ASK, { role: 'assistant', content: 'Yes.' } as const, ASK];
+    expect(await compact(messages)).toEqual(messages);
+    expect(await compact(messages)).toEqual(messages);
+    expect(sessions.map(({ history }) => history.getRawHistory().length)).toEqual([1, 3]);
+  });
+
+  it('prepares messages again if that was aborted', async () => {
+    const sessions: Session[] = [];
+    const compact = chatCompactor(makeCompactor(), {
+      logger: listening().logger,
+      onSession: (session) => void sessions.push(session),
+    });
+    await compact([ASK]);
+    const preparing = vi.spyOn(sessions[0]!, 'ensureCompressionBeforeSend');
+    const controller = new AbortController();
+    preparing.mockImplementationOnce(() => {
+      controller.abort(new Error('enough'));
+      return Promise.reject(controller.signal.reason as Error);
+    });
+    const messages = [ASK, { role: 'assistant', content: 'Yes.' } as const, ASK];
+    await expect(compact(messages, { signal: controller.signal })).rejects.toThrow('enough');
+    for (let call = 0; call < 2; call += 1) await compact(messages);
+    expect(preparing).toHaveBeenCalledTimes(2);
+  });
+
   it('throws with `throw`', async () => {
     const compactor = makeCompactor();
     await compactor.close();
