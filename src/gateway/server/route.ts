@@ -39,10 +39,11 @@ const ANTHROPIC_PATH_WITHOUT_VERSION = /^\/(?:messages|files|models|skills)\b/;
 /** Returns the route of a request; `undefined` if its path is invalid or has no upstream. */
 export function routeOf(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
-  target: string,
+  given: string,
   upstreams: Readonly<Record<string, string>>,
 ): Route | undefined {
-  if (!target.startsWith('/') || hasDotSegment(target)) return undefined;
+  if (!given.startsWith('/') || hasDotSegment(given)) return undefined;
+  const target = withOneSlash(given);
   const isOfAzure = 'azure' in upstreams || upstreams['openai']?.startsWith(OPENAI) === true;
   const cloud =
     isOfAzure && AZURE_OR_OPENAI.test(target)
@@ -51,8 +52,7 @@ export function routeOf(
   const [, first = ''] = target.split(/[/?]/, 2);
   const isNamed = cloud === undefined && Object.hasOwn(upstreams, first);
   const rest = isNamed ? target.slice(first.length + 1) : target;
-  // A base URL that ends with a slash leads to paths that start with two.
-  const path = rest.replace(/^\/*/, '/');
+  const path = withOneSlash(rest);
   const plain = path.split('?', 1)[0] ?? path;
   const upstreamName = cloud ?? (isNamed ? first : upstreamOf(plain, headers));
   const url = upstreams[upstreamName];
@@ -67,6 +67,11 @@ export function routeOf(
     isSideRequest: api?.sideRequests?.test(plain) === true,
     model: modelInPath(plain),
   };
+}
+
+/** A base URL that ends with a slash leads to paths that start with two. */
+function withOneSlash(path: string): string {
+  return path.replace(/^\/*/, '/');
 }
 
 function upstreamOf(path: string, headers: IncomingHttpHeaders): string {

@@ -247,7 +247,7 @@ describe('reasoning that the model may have produced from other messages', () =>
     return (messages, call = {}) => {
       const body = { model: 'claude-opus-5-5', tools: [{ name: 'bash' }], messages };
       const bytes = Buffer.from(JSON.stringify(body));
-      return engine.compact({ ...CALL, ...call, body: bytes } as EngineCall);
+      return engine.compact({ ...CALL, ...call, body: bytes });
     };
   }
   let engine: Engine;

@@ -109,7 +109,8 @@ describe('routeOf', () => {
       `/model/${SONNET}/invoke`,
       `/v1/${CLAUDE}:rawPredict`,
     ])
-      expect(routeOf({ method: 'POST', headers: {} }, target, others)).toBeUndefined();
+      for (const given of [target, `/${target}`])
+        expect(routeOf({ method: 'POST', headers: {} }, given, others)).toBeUndefined();
   });
 
   it('takes no api-version of another service in place of OpenAI for one of Azure', () => {
