@@ -289,7 +289,9 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { added = [] } = this.history.journal;
     const original = await findOriginal(callId, this.sessionId, added, keeper);
     if (original !== undefined) return original;
-    if (removalLog === undefined) throw keepsNoRemovalLog('The session keeps no', callId);
+    const who =
+      keeper === undefined ? 'The session keeps no' : 'The store lacks it, and there is no';
+    if (removalLog === undefined) throw keepsNoRemovalLog(who, callId);
     return removalLog.restore(callId, { sessionId: this.sessionId });
   }
 

@@ -330,8 +330,14 @@ describe('Compactor', () => {
       const { response } = await compactor.restore('call_0', { sessionId: 'one' });
       expect(response.result).toBe('a\nb');
       await expect(compactor.restore('call_0', { sessionId: 'two' })).rejects.toThrow('No open');
+      await expect(compactor.restore('none', { sessionId: 'one' })).rejects.toThrow('The store');
       await compactor.close();
     }
+  });
+
+  it('names an id of a call that is no text', async () => {
+    const restoring = openPruning().restore(undefined as never, ALL);
+    await expect(restoring).rejects.toThrow('Expected callId to be a string, got undefined.');
   });
 
   it('reports that no session has it, or that none keeps a transcript', async () => {

@@ -25,31 +25,8 @@ export function restoreTurnStart<Message>(
   const { question, start } = findTurnStart(records, partOf);
   if (!beginsWithReasoning(records[start]?.parts)) return current;
   const missing = missingIn(exchangesOf(records.slice(start)));
-  return missing.length === 0
-    ? current
-    : withRestored(current, places, missing, records[question]?.given);
-}
-
-/** Returns the messages of a turn that are to be given back, in order. */
-function missingIn<Message>(
-  exchanges: readonly (readonly GivenMessage<Message>[])[],
-): readonly GivenMessage<Message>[] {
-  const first = exchanges.find((exchange) => exchange.some(isLeft));
-  if (first === undefined) return [];
-  const restored = exchanges.filter(hasOnlyWords);
-  const [begun] = first;
-  if (!beginsWithReasoning(hasOnlyWords(first) ? begun?.parts : begun?.remaining))
-    restored.unshift(...exchanges.slice(0, 1));
-  return [...new Set(restored.flat())];
-}
-
-/** @param question the message to begin with if nothing is in front of a restored one */
-function withRestored<Message>(
-  current: readonly Message[],
-  places: readonly Place<Message>[],
-  missing: readonly GivenMessage<Message>[],
-  question: Message | undefined,
-): readonly Message[] {
+  if (missing.length === 0) return current;
+  const asked = records[question]?.given;
   const messages: Message[] = [];
   let next = 0;
   let isAcknowledged = false;
@@ -59,7 +36,7 @@ function withRestored<Message>(
       // The acknowledgement of a summary would begin the turn instead.
       if (isAcknowledged && record.speaker === 'ai') messages.pop();
       isAcknowledged = false;
-      if (messages.length === 0 && question !== undefined) messages.push(question);
+      if (messages.length === 0 && asked !== undefined) messages.push(asked);
       messages.push(record.given);
     }
   };
@@ -77,6 +54,19 @@ function withRestored<Message>(
   }
   restoreUpTo(Infinity);
   return messages;
+}
+
+/** Returns the messages of a turn that are to be given back, in order. */
+function missingIn<Message>(
+  exchanges: readonly (readonly GivenMessage<Message>[])[],
+): readonly GivenMessage<Message>[] {
+  const first = exchanges.find((exchange) => exchange.some(isLeft));
+  if (first === undefined) return [];
+  const restored = exchanges.filter(hasOnlyWords);
+  const [begun] = first;
+  if (!beginsWithReasoning(hasOnlyWords(first) ? begun?.parts : begun?.remaining))
+    restored.unshift(...exchanges.slice(0, 1));
+  return [...new Set(restored.flat())];
 }
 
 const PARTS = { ai: 'answer', human: 'words', tool: 'results' } as const;

@@ -27,8 +27,9 @@ export function warnOfFailure(logger: Logger, thrown: unknown, message: string):
   FAILING.set(logger, failing.add(cause));
   if (logger !== SILENT_LOGGER || hasWarned) return;
   hasWarned = true;
-  // Only errors of ctxfold are known to have no content in their message.
-  const why = isOwn ? `${error.code}): ${error.message}` : `${error.name}).`;
+  // Other errors, and what a function of the host has thrown, may have content in their message.
+  const isPlain = isOwn && error.code !== 'CALLBACK_FAILED';
+  const why = `${isOwn ? error.code : error.name})${isPlain ? `: ${error.message}` : '.'}`;
   process.emitWarning(
     `Compaction failed, and the messages were sent without it (${why} Give createCompactor a logger to see each failure, or onError: 'throw'.`,
     { type: 'CtxfoldWarning', code: 'CTXFOLD_SENT_UNCOMPACTED' },

@@ -147,43 +147,40 @@ interface AssistantPart {
 }
 
 function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  for (const field of REASONING_FIELDS) {
+    const thought = asFilledText(message[field]);
+    if (thought === undefined) continue;
+    parts.push({ field, block: thinkingBlock(thought, { sourceField: field }) });
+  }
+  const isInFields = parts.length > 0;
+  for (const field of REASONING_LISTS) {
+    const items = asArray(message[field]).map((item) => asRecord(item) ?? {});
+    if (items.length === 0) continue;
+    const texts = items.map(({ text, thinking, summary }) => asText(text ?? thinking ?? summary));
+    const thought = isInFields ? '' : texts.filter((text) => text !== undefined).join('\n');
+    parts.push({ field, block: thinkingBlock(thought, { sourceField: field }) });
+  }
   const { content, refusal, audio, function_call: called, tool_calls: calls } = message;
-  const isCalled = asFilledText(asRecord(called)?.['name']) !== undefined;
-  const blocks: readonly (readonly [AssistantField, readonly ContentBlock[]])[] = [
-    ...reasoningIn(message),
-    ['content', isEmpty(content) ? [] : readContent(content, where)],
-    ['refusal', asFilledText(refusal) === undefined ? [] : [opaqueBlockOf('refusal', refusal)]],
-    ['audio', asRecord(audio) === undefined ? [] : [opaqueBlockOf('audio', audio)]],
-    ['function_call', isCalled ? [readCall({ function: called }, message, where)] : []],
-    [
-      'tool_calls',
-      asArray(calls).map((call, at) => readCall(call, message, `${where}, tool call ${at}`)),
-    ],
-  ];
-  const parts = blocks.flatMap(([field, those]) => those.map((block) => ({ field, block })));
-  return parts.length > 0 ? parts : [{ field: 'content', block: { type: 'text', text: '' } }];
-}
-
-/** Reads reasoning. If a message has it in a list as well, the text counts once. */
-function reasoningIn(
-  message: JsonRecord,
-): readonly (readonly [AssistantField, readonly ContentBlock[]])[] {
-  const fields = REASONING_FIELDS.filter((field) => asFilledText(message[field]) !== undefined);
-  const lists = REASONING_LISTS.filter((field) => asArray(message[field]).length > 0);
-  const thoughtIn = (field: AssistantField): string => {
-    const list = asArray(message[field]).map((item) => asRecord(item) ?? {});
-    const texts = list.map(({ text, thinking, summary }) => asText(text ?? thinking ?? summary));
-    return texts.filter((text) => text !== undefined).join('\n');
-  };
-  return [
-    ...fields.map((field) => [field, asText(message[field]) ?? ''] as const),
-    ...lists.map((field) => [field, fields.length > 0 ? '' : thoughtIn(field)] as const),
-  ].map(([field, thought]) => [field, [thinkingBlock(thought, { sourceField: field })]]);
-}
-
-function isEmpty(content: unknown): boolean {
-  if (content === undefined || content === null || content === '') return true;
-  return Array.isArray(content) && content.length === 0;
+  const isEmpty = content === '' || (Array.isArray(content) && content.length === 0);
+  if (content !== undefined && content !== null && !isEmpty) {
+    for (const block of readContent(content, where)) parts.push({ field: 'content', block });
+  }
+  if (asFilledText(refusal) !== undefined) {
+    parts.push({ field: 'refusal', block: opaqueBlockOf('refusal', refusal) });
+  }
+  if (asRecord(audio) !== undefined) {
+    parts.push({ field: 'audio', block: opaqueBlockOf('audio', audio) });
+  }
+  if (asFilledText(asRecord(called)?.['name']) !== undefined) {
+    parts.push({ field: 'function_call', block: readCall({ function: called }, message, where) });
+  }
+  for (const [at, call] of asArray(calls).entries()) {
+    const block = readCall(call, message, `${where}, tool call ${at}`);
+    parts.push({ field: 'tool_calls', block });
+  }
+  if (parts.length === 0) parts.push({ field: 'content', block: { type: 'text', text: '' } });
+  return parts;
 }
 
 function readCall(value: unknown, message: JsonRecord, where: string): ContentBlock {

@@ -118,7 +118,7 @@ function outcomeOf(costs: ReturnType<Gateway['costs']>, mode: GatewayOptions['mo
     costs.reduce((total, of) => total + valueOf(of), 0);
   const calls = sum(({ requests }) => requests);
   if (calls === 0)
-    return 'no conversation came through the gateway. Does the command read the variables? See ctxfold run --help';
+    return 'no conversation with tools came through the gateway. Does the command read the variables? See ctxfold run --help';
   const sent = sum(({ sentTokens }) => sentTokens);
   const without = sum(({ uncompacted }) => uncompacted.sentTokens);
   const price = sum(({ dollars }) => dollars?.without ?? 0);

@@ -19,7 +19,6 @@ import { SILENT_LOGGER } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 import { openStore } from '../../main/state/open-store.js';
 import type { OpenedStore } from '../../main/state/open-store.js';
-import { settledWithin } from '../../main/waiting/abortable.js';
 import { asText } from '../../shared/json.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { findList, readList, readMessages } from '../body/list-in-body.js';
@@ -68,8 +67,6 @@ const NO_EDITS: EngineAnswer['edits'] = [];
 const NEVER_EDITED: ReadonlySet<string> = new Set([KEPT_HISTORY, SIGNED_REQUEST]);
 /** Limit for the failures reported with one answer. */
 const MAX_FAILURES = 20;
-/** How long the end waits for requests that are being read: observed ones are read only once their answer has begun. */
-const READING_MS = 2_000;
 
 /** Creates an engine on the calling thread. @throws CtxfoldError `STORE_FAILED` if the store's package is not installed */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
@@ -88,7 +85,6 @@ class LocalEngine implements Engine {
   readonly #memory = new SpareMemory();
   /** What the compactor has warned about since the last answer. */
   #failures: string[] = [];
-  readonly #reading = new Set<Promise<EngineAnswer>>();
 
   constructor(options: EngineOptions, opened: OpenedStore | undefined) {
     const { contextLimit, workspaceRoot, maxConversations, removalLogDirectory } = options;
@@ -122,14 +118,11 @@ class LocalEngine implements Engine {
   }
 
   async compact(call: EngineCall): Promise<EngineAnswer> {
-    const reading = this.#compact(call).catch((thrown: unknown): EngineAnswer => ({
+    const answer = await this.#compact(call).catch((thrown: unknown): EngineAnswer => ({
       outcome: 'failed',
       reason: reasonOf(thrown),
       edits: NO_EDITS,
     }));
-    this.#reading.add(reading);
-    const answer = await reading;
-    this.#reading.delete(reading);
     const failures = this.#failures;
     if (failures.length === 0) return answer;
     this.#failures = [];
@@ -165,7 +158,6 @@ class LocalEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await settledWithin(READING_MS, Promise.all(this.#reading), true);
     await this.#compactor.close();
     await this.#opened?.close();
   }

@@ -27,6 +27,8 @@ export interface ExchangeParts {
   readonly options: CompleteGatewayOptions;
   /** For the bodies of requests that wait for the engine. */
   readonly memory: SpareMemory;
+  /** Observed requests that are being read: the end of their answers does not wait for that. */
+  readonly reading: Set<Promise<unknown>>;
 }
 
 /** Salts digests of API keys, so that they are meaningless outside of this process. Not used with a store, which processes share. */
@@ -94,7 +96,7 @@ function isInPlainTransfer({ headers }: IncomingMessage): boolean {
 
 /** Pipes the request to the upstream. Copies the body for the engine only once an answer arrives, to add no latency before. */
 function observe(begun: Exchange): void {
-  const { forwarder, ledger, options, request, response, route, copy } = begun;
+  const { forwarder, ledger, options, reading, request, response, route, copy } = begun;
   const chunks: Buffer[] = [];
   let length = 0;
   request.on('data', (chunk: Buffer) => {
@@ -106,6 +108,8 @@ function observe(begun: Exchange): void {
     onAnswer: (answer) => {
       // An upstream may answer before it has read the whole body.
       const observed = request.readableEnded ? observeCopy() : Promise.resolve(undefined);
+      reading.add(observed);
+      void observed.then(() => reading.delete(observed));
       recordUsage(begun, answer, observed, 'observe');
     },
   });

@@ -6,6 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { CostReport } from '../../main/preflight/cost-meter.js';
+import { settledWithin } from '../../main/waiting/abortable.js';
 import { SpareMemory } from '../body/spare-memory.js';
 import type { Engine } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
@@ -50,7 +51,8 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
   const forwarder = new Forwarder(options, (failure) => {
     ledger.recordFailure(failure);
   });
-  const parts = { engine, forwarder, ledger, options, memory: new SpareMemory() };
+  const reading = new Set<Promise<unknown>>();
+  const parts = { engine, forwarder, ledger, options, memory: new SpareMemory(), reading };
   const server = createServer({
     ...UPGRADES,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -115,6 +117,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       ledger.emit('end');
       closing ??= shutDown(server, sockets, graceMs).finally(async () => {
         forwarder.close();
+        await settledWithin(READING_MS, Promise.all(reading), true);
         await engine.close();
       });
       return closing;
@@ -201,6 +204,8 @@ function urlOf(server: Server, { token }: CompleteGatewayOptions): string {
   return `http://${host}:${port}${token === undefined ? '' : `/token/${token}`}`;
 }
 
+/** How long the end waits for observed requests that are being read. */
+const READING_MS = 2_000;
 /** Default time for open answers to end. */
 const CLOSING_MS = 2_000;
 /** Interval at which connections whose answers have ended are closed. */

@@ -24,10 +24,13 @@ const GEMINI_PATH =
 const ANTHROPIC_PATH = /^\/v1\/(?:messages|complete)\b/;
 /** Paths of clouds without a default URL. If that upstream is not configured, the requests, and their keys, must reach no other one. */
 const CLOUD_PATHS = [
-  ['azure', /^\/openai\/(?:deployments\/|.*[?&]api-version=)/],
+  ['azure', /^\/openai\/deployments\//],
   ['bedrock', /^\/model\/[^/]+\/(?:invoke|converse)/],
   ['vertex', /^(?:\/v1\w*)?\/projects\/[^/]+\/locations\//],
 ] as const;
+/** A path of Azure without a deployment, unless the upstream `openai` is another service that takes an `api-version`. */
+const AZURE_OR_OPENAI = /^\/openai\/.*[?&]api-version=/;
+const OPENAI = 'https://api.openai.com/';
 const VERSION = /\/v1[a-z]*$/;
 const OWN_VERSION = /^\/v1\w*\//;
 /** Paths of the AI SDK, and so of OpenCode: they expect the version in the base URL, while Anthropic's own SDK adds it to the path. */
@@ -36,16 +39,20 @@ const ANTHROPIC_PATH_WITHOUT_VERSION = /^\/(?:messages|files|models|skills)\b/;
 /** Returns the route of a request; `undefined` if its path is invalid or has no upstream. */
 export function routeOf(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
-  target: string,
+  given: string,
   upstreams: Readonly<Record<string, string>>,
 ): Route | undefined {
-  if (!target.startsWith('/') || hasDotSegment(target)) return undefined;
-  const cloud = CLOUD_PATHS.find(([, path]) => path.test(target))?.[0];
+  if (!given.startsWith('/') || hasDotSegment(given)) return undefined;
+  const target = withOneSlash(given);
+  const isOfAzure = 'azure' in upstreams || upstreams['openai']?.startsWith(OPENAI) === true;
+  const cloud =
+    isOfAzure && AZURE_OR_OPENAI.test(target)
+      ? 'azure'
+      : CLOUD_PATHS.find(([, path]) => path.test(target))?.[0];
   const [, first = ''] = target.split(/[/?]/, 2);
   const isNamed = cloud === undefined && Object.hasOwn(upstreams, first);
   const rest = isNamed ? target.slice(first.length + 1) : target;
-  // A base URL that ends with a slash leads to paths that start with two.
-  const path = rest.replace(/^\/*/, '/');
+  const path = withOneSlash(rest);
   const plain = path.split('?', 1)[0] ?? path;
   const upstreamName = cloud ?? (isNamed ? first : upstreamOf(plain, headers));
   const url = upstreams[upstreamName];
@@ -60,6 +67,11 @@ export function routeOf(
     isSideRequest: api?.sideRequests?.test(plain) === true,
     model: modelInPath(plain),
   };
+}
+
+/** A base URL that ends with a slash leads to paths that start with two. */
+function withOneSlash(path: string): string {
+  return path.replace(/^\/*/, '/');
 }
 
 function upstreamOf(path: string, headers: IncomingHttpHeaders): string {

@@ -5,63 +5,44 @@ const SPACE = /[\t\n\r ]*/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
-/** What a text may go on with. */
 type Expected =
-  'value' | 'first item' | 'next item' | 'first member' | 'next member' | 'key' | 'colon';
+  'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
 /** Returns the offset of the first character that is not valid JSON, or the length if the text is truncated. */
 export function jsonErrorOffset(text: string): number {
-  /** A stack: what comes first is last. */
-  const pending: Expected[] = ['value'];
-  for (let at = skipSpace(text, 0); ; at = skipSpace(text, at)) {
-    const expected = pending.pop();
+  const open: ('{' | '[')[] = [];
+  let expected: Expected = 'value';
+  let at = 0;
+  for (;;) {
+    at = endOfMatch(SPACE, text, at) ?? at;
     const character = text[at];
-    if (character === undefined || expected === undefined) return at;
-    const opened = expected === 'value' ? OPENED[character] : undefined;
-    const list = LISTS[expected];
-    if (opened !== undefined) {
-      pending.push(opened);
+    if (character === undefined) return at;
+    const container = open.at(-1);
+    const isKey: boolean = expected === 'key' || expected === 'key-or-end';
+    const isValue: boolean = expected === 'value' || expected === 'value-or-end';
+    if (expected.endsWith('-or-end') && character === (container === '{' ? '}' : ']')) {
+      open.pop();
+      expected = open.length === 0 ? 'nothing' : 'comma-or-end';
       at += 1;
-    } else if (expected === 'value' || expected === 'key') {
-      if (expected === 'key' && character !== '"') return at;
+    } else if (expected === 'comma-or-end' && character === ',') {
+      expected = container === '{' ? 'key' : 'value';
+      at += 1;
+    } else if (expected === 'colon' && character === ':') {
+      expected = 'value';
+      at += 1;
+    } else if (isValue && (character === '{' || character === '[')) {
+      open.push(character);
+      expected = character === '{' ? 'key-or-end' : 'value-or-end';
+      at += 1;
+    } else if (isValue || (isKey && character === '"')) {
       const end = endOfScalar(text, at, character);
       if (end.isError) return end.offset;
       at = end.offset;
-    } else if (list === undefined) {
-      if (character !== ':') return at;
-      at += 1;
-    } else if (character === list.close) at += 1;
-    else {
-      if (list.needsComma && character !== ',') return at;
-      if (list.needsComma) at += 1;
-      pending.push(...list.item);
+      expected = isKey ? 'colon' : container === undefined ? 'nothing' : 'comma-or-end';
+    } else {
+      return at;
     }
   }
-}
-
-/** What comes after a character that opens a list or an object. */
-const OPENED: Readonly<Record<string, Expected>> = { '[': 'first item', '{': 'first member' };
-
-interface ListPart {
-  /** The character that may end the list here. */
-  readonly close: string;
-  readonly needsComma: boolean;
-  /** What comes if the list does not end, as a stack. */
-  readonly item: readonly Expected[];
-}
-
-const ITEM = { close: ']', item: ['next item', 'value'] } as const;
-const MEMBER = { close: '}', item: ['next member', 'value', 'colon', 'key'] } as const;
-
-const LISTS: Readonly<Partial<Record<Expected, ListPart>>> = {
-  'first item': { ...ITEM, needsComma: false },
-  'next item': { ...ITEM, needsComma: true },
-  'first member': { ...MEMBER, needsComma: false },
-  'next member': { ...MEMBER, needsComma: true },
-};
-
-function skipSpace(text: string, at: number): number {
-  return endOfMatch(SPACE, text, at) ?? at;
 }
 
 /** Returns the line and column of an offset, both counted from 1. */

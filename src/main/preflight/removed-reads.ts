@@ -83,45 +83,36 @@ export class RemovedReads {
 
   /** @param present the new entries, which share the blocks that they keep */
   #compare(former: readonly FormerEntry[], present: readonly IContent[]): RemovedContent | null {
+    const paths = new Set<string>();
+    const callIds = new Set<string>();
+    const calls = new Map<string, ToolCallBlock>();
     const presentBlocks = new Set(present.flatMap(({ blocks }) => blocks));
     const inclusionsLeft = new Map<string, number>();
     for (const { text } of present.flatMap((entry) => this.#inclusionsOf(entry))) {
       inclusionsLeft.set(text, (inclusionsLeft.get(text) ?? 0) + 1);
     }
-    const paths = new Set<string>();
-    const callIds = new Set<string>();
-    const calls = new Map<string, ToolCallBlock>();
+    const formerBlocks = new Set<ContentBlock>();
     for (const { entry, isLost, findCall } of former) {
-      for (const call of entry.blocks.filter(isToolCallBlock)) calls.set(call.id, call);
-      if (!isLost) continue;
-      for (const { callId } of this.#lostResponses(entry, presentBlocks)) {
-        callIds.add(callId);
-        const call = findCall?.(callId) ?? calls.get(callId);
+      for (const block of entry.blocks) {
+        formerBlocks.add(block);
+        if (isToolCallBlock(block)) calls.set(block.id, block);
+        if (!isLost || !isCompleteResponse(block)) continue;
+        if (presentBlocks.has(block) || this.#isStandIn(block)) continue;
+        callIds.add(block.callId);
+        const call = findCall?.(block.callId) ?? calls.get(block.callId);
         for (const path of this.#pathsRead(call)) paths.add(path);
       }
+      if (!isLost) continue;
       for (const { path, text } of this.#inclusionsOf(entry)) {
         const left = inclusionsLeft.get(text) ?? 0;
         if (left === 0) paths.add(path);
         else inclusionsLeft.set(text, left - 1);
       }
     }
-    this.#noteStandIns(former, presentBlocks);
-    return paths.size + callIds.size === 0 ? null : { paths: [...paths], callIds: [...callIds] };
-  }
-
-  #lostResponses(
-    { blocks }: IContent,
-    present: ReadonlySet<ContentBlock>,
-  ): readonly ToolResponseBlock[] {
-    const complete = blocks.filter(isCompleteResponse);
-    return complete.filter((block) => !present.has(block) && !this.#isStandIn(block));
-  }
-
-  #noteStandIns(former: readonly FormerEntry[], present: ReadonlySet<ContentBlock>): void {
-    const formerBlocks = new Set(former.flatMap(({ entry }) => entry.blocks));
-    for (const block of present) {
+    for (const block of presentBlocks) {
       if (isCompleteResponse(block) && !formerBlocks.has(block)) this.#standIns.add(block);
     }
+    return paths.size + callIds.size === 0 ? null : { paths: [...paths], callIds: [...callIds] };
   }
 
   #isStandIn(response: ToolResponseBlock): boolean {

@@ -3,6 +3,7 @@
 
 import { resolve } from 'node:path';
 import { CtxfoldError } from '../../shared/errors.js';
+import { assertString } from '../../shared/misuse.js';
 import type { Session } from '../session.js';
 import { isNotInRemovalLog, keepsNoRemovalLog } from './removal-log-errors.js';
 import type { RestoredResponse } from './restore.js';
@@ -31,7 +32,7 @@ export interface OpenSession extends Pick<Session, 'sessionId' | 'restore'> {
  * Restores the original response to a call from the named session, or from the removal logs of all. If several have one, the one that
  * was recorded last is returned.
  *
- * @throws TypeError if the scope names no session; CtxfoldError `NOT_IN_REMOVAL_LOG` if no session in scope has the
+ * @throws TypeError if the id is no text, or the scope names no session; CtxfoldError `NOT_IN_REMOVAL_LOG` if no session in scope has the
  * response, or none is in scope; `SESSION_AMBIGUOUS` if several have the given id; the error of reading a log if that
  * log may have the response and no other has it.
  */
@@ -40,6 +41,7 @@ export async function restoreLatest(
   callId: string,
   options: RestoreOptions,
 ): Promise<RestoredResponse> {
+  assertString('callId', callId);
   assertSessionScope(options);
   const sessions = sessionsInScope(open, options);
   if (options.acrossSessions !== true && sessions.length > 1) {

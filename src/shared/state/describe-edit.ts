@@ -41,91 +41,54 @@ function describeRows(
   former: readonly IContent[],
   result: DensityResult,
 ): JournalRecord | undefined {
-  const { removals, replacements } = result;
-  const description = new RowDescription(former, result);
+  const { removals, replacements, rows: plan = EMPTY_PLAN } = result;
+  const by = planInputsOf(result);
+  const rows: number[] = [];
+  const shown: (readonly ShownEarlier[])[] = [];
+  const checksums: number[] = [];
+  let newResults = 0;
+  const row = new PlanCursor(plan);
   for (const entry of Int32Array.from([...removals, ...replacements.keys()]).sort()) {
-    if (!description.addEntry(entry, replacements.get(entry))) return undefined;
-  }
-  return description.record(at);
-}
-
-/** The rows of an edit, entry by entry. A method returns `false` for what rows cannot describe. */
-class RowDescription {
-  readonly #former: readonly IContent[];
-  readonly #planned: PlanCursor;
-  readonly #texts: readonly string[];
-  readonly #rows: number[] = [];
-  readonly #shown: (readonly ShownEarlier[])[] = [];
-  readonly #checksums: number[] = [];
-  /** Number of rows that replace a result, each of which has a checksum. */
-  #newResults = 0;
-
-  constructor(former: readonly IContent[], result: DensityResult) {
-    this.#former = former;
-    this.#planned = new PlanCursor(result.rows ?? EMPTY_PLAN);
-    this.#texts = planInputsOf(result)?.texts ?? [];
-  }
-
-  /** @param after what the edit has left of the entry; `undefined` if it is removed */
-  addEntry(entry: number, after: IContent | undefined): boolean {
-    const given = this.#former[entry] as IContent;
-    const before = given.blocks;
+    const { speaker, blocks: before } = former[entry] as IContent;
+    const after = replacements.get(entry);
     const left = after?.blocks ?? [];
-    const isPlanned = this.#planned.entry === entry;
-    const [firstRow, firstResult] = [this.#rows.length, this.#newResults];
-    for (const [block, content] of before.entries()) {
-      if (!this.#addPlanned(entry, block)) return false;
+    const isPlanned = row.entry === entry;
+    const [firstRow, firstResult] = [rows.length, newResults];
+    for (let block = 0; block < before.length; block += 1) {
+      const content = before[block] as ContentBlock;
+      for (; row.entry === entry && row.block === block; row.next()) {
+        const { action, rule, start, end } = row;
+        if (replacesResult(action)) newResults += 1;
+        if (action !== ACTION.shrink) {
+          rows.push(entry, block, action, rule, start, end);
+          continue;
+        }
+        const runs = by?.texts[end];
+        const above = runs === undefined ? [] : findShown(former, entry, runs);
+        if (above === undefined) return undefined;
+        rows.push(entry, block, action, rule, shown.push(above) - 1, -1);
+      }
       // Reasoning goes because of an edit before it.
       if (content.type === 'thinking' && !left.includes(content))
-        this.#rows.push(entry, block, ACTION.drop, NO_RULE, -1, -1);
+        rows.push(entry, block, ACTION.drop, NO_RULE, -1, -1);
     }
-    if (this.#rows.length === firstRow) return false;
-    if (!isPlanned && !isImplied(given, after)) return false;
-    return this.#newResults === firstResult || this.#addChecksums(before, left);
-  }
-
-  /** Adds the rows that the plan has for a block. */
-  #addPlanned(entry: number, block: number): boolean {
-    const row = this.#planned;
-    for (; row.entry === entry && row.block === block; row.next()) {
-      const { action, rule, start, end } = row;
-      if (replacesResult(action)) this.#newResults += 1;
-      if (action !== ACTION.shrink) {
-        this.#rows.push(entry, block, action, rule, start, end);
-        continue;
-      }
-      const runs = this.#texts[end];
-      const above = runs === undefined ? [] : findShown(this.#former, entry, runs);
-      if (above === undefined) return false;
-      this.#rows.push(entry, block, action, rule, this.#shown.push(above) - 1, -1);
-    }
-    return true;
-  }
-
-  /** Adds the checksums of the results that an entry had not before. */
-  #addChecksums(before: readonly ContentBlock[], left: readonly ContentBlock[]): boolean {
+    // Rows remove what they leave without substance, unless it is the user's.
+    const isDescribed =
+      isPlanned ||
+      (after === undefined
+        ? speaker !== 'human' && !before.some(hasSubstance)
+        : isWithoutReasoning(left, before));
+    if (rows.length === firstRow || !isDescribed) return undefined;
+    if (firstResult === newResults) continue;
     const known = new Set(before);
     for (const content of left) {
       if (content.type !== 'tool_response' || known.has(content)) continue;
-      if (typeof content.result !== 'string') return false;
-      this.#checksums.push(checksumOfResult(content.result));
+      if (typeof content.result !== 'string') return undefined;
+      checksums.push(checksumOfResult(content.result));
     }
-    return true;
   }
-
-  /** Returns the record; `undefined` if the entries are not all that the plan has. */
-  record(at: number): JournalRecord | undefined {
-    if (!this.#planned.isAtEnd || this.#checksums.length !== this.#newResults) return undefined;
-    const rows = new Int32Array(this.#rows);
-    return { kind: 'rows', at, rows, shown: this.#shown, checksums: this.#checksums };
-  }
-}
-
-/** Whether an edit does no more to an entry than rows for its reasoning do. */
-function isImplied({ speaker, blocks }: IContent, after: IContent | undefined): boolean {
-  // Rows remove what they leave without substance, unless it is the user's.
-  if (after === undefined) return speaker !== 'human' && !blocks.some(hasSubstance);
-  return isWithoutReasoning(after.blocks, blocks);
+  if (!row.isAtEnd || checksums.length !== newResults) return undefined;
+  return { kind: 'rows', at, rows: new Int32Array(rows), shown, checksums };
 }
 
 /** Whether an entry lost nothing but reasoning. */

@@ -2,13 +2,7 @@
 // the entries can choose what to drop. Also finds the call that a response answers.
 
 import { hasSubstance, isCompleteResponse } from '../content.js';
-import type {
-  ContentBlock,
-  IContent,
-  Speaker,
-  ToolCallBlock,
-  ToolResponseBlock,
-} from '../content.js';
+import type { ContentBlock, IContent, ToolCallBlock } from '../content.js';
 import { NONE, IntColumn } from '../density/index/history-columns.js';
 import { OpenCalls } from '../density/index/open-calls.js';
 
@@ -140,32 +134,20 @@ function findNear(
   /** Responses of the same id in between, each of which has a call of its own. */
   let answered = 0;
   let left = SEARCHED_BLOCKS;
-  for (const { speaker, content } of blocksBefore(history, entry, block)) {
-    if (left === 0) return 'too far';
-    left -= 1;
-    if (speaker === 'tool' && isCompleteResponse(content)) {
-      if (content.callId === response.callId) answered += 1;
-    } else if (speaker === 'ai' && isCallOf(content, response)) {
-      if (answered === 0) return content;
-      answered -= 1;
+  for (let index = entry; index >= 0; index -= 1) {
+    const { speaker, blocks } = history[index] as IContent;
+    const last = index === entry ? block - 1 : blocks.length - 1;
+    for (let at = last; at >= 0; at -= 1) {
+      if (left === 0) return 'too far';
+      left -= 1;
+      const other = blocks[at] as ContentBlock;
+      if (speaker === 'tool' && isCompleteResponse(other)) {
+        if (other.callId === response.callId) answered += 1;
+      } else if (speaker === 'ai' && other.type === 'tool_call' && other.id === response.callId) {
+        if (answered === 0) return other;
+        answered -= 1;
+      }
     }
   }
   return undefined;
-}
-
-/** Yields the blocks in front of a block, the nearest first. */
-function* blocksBefore(
-  history: readonly IContent[],
-  entry: number,
-  block: number,
-): Generator<{ readonly speaker: Speaker; readonly content: ContentBlock }> {
-  for (let index = entry; index >= 0; index -= 1) {
-    const { speaker, blocks } = history[index] as IContent;
-    const end = index === entry ? block : blocks.length;
-    for (let at = end - 1; at >= 0; at -= 1) yield { speaker, content: blocks[at] as ContentBlock };
-  }
-}
-
-function isCallOf(block: ContentBlock, { callId }: ToolResponseBlock): block is ToolCallBlock {
-  return block.type === 'tool_call' && block.id === callId;
 }

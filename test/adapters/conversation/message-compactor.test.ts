@@ -228,9 +228,10 @@ describe('onError', () => {
   });
 
   it.each([
-    ['why, where an error of ctxfold says so', true, /\(CLOSED\): the reason\. Give/],
-    ['no text of another error', false, /\(Error\)\. Give/],
-  ])('emits one process warning of failures, with %s', async (_, isOwn, said) => {
+    ['why, where an error of ctxfold says so', 'CLOSED', /\(CLOSED\): the reason\. Give/],
+    ['no text of the host', 'CALLBACK_FAILED', /\(CALLBACK_FAILED\)\. Give/],
+    ['no text of another error', undefined, /\(Error\)\. Give/],
+  ] as const)('emits one process warning of failures, with %s', async (_, code, said) => {
     const emit = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
     onTestFinished(() => emit.mockRestore());
     // Once per process: modules as another process has them.
@@ -242,7 +243,7 @@ describe('onError', () => {
       '../../../src/main/host/logger.js',
     );
     const { CtxfoldError } = await vi.importActual<typeof Errors>('../../../src/shared/errors.js');
-    const error = isOwn ? new CtxfoldError('the reason.', 'CLOSED') : new Error('of the user');
+    const error = code ? new CtxfoldError('the reason.', code) : new Error('of the user');
     for (let call = 0; call < 2; call += 1) warnOfFailure(SILENT_LOGGER, error, 'failed');
     expect(emit).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(said), expect.anything());
   });
@@ -375,6 +376,48 @@ describe('onError', () => {
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(compact([ASK], { signal })).rejects.toThrow('enough');
     await expect(compact('Go on.' as never)).rejects.toThrow(TypeError);
+  });
+
+  it('refuses a signal that cannot be listened to', async () => {
+    const compact = chatCompactor(makeCompactor(), { onError: 'throw' });
+    const signal = { aborted: false } as AbortSignal;
+    await expect(compact([ASK], { signal })).rejects.toThrow(
+      'Expected signal to be an AbortSignal, got an object.',
+    );
+  });
+
+  it('begins another session after messages that one could not take', async () => {
+    const sessions: Session[] = [];
+    const compact = chatCompactor(makeCompactor(), {
+      logger: listening().logger,
+      onSession: (session) => void sessions.push(session),
+    });
+    await compact([ASK]);
+    const adding = vi.spyOn(sessions[0]!.history, 'addAll');
+    adding.mockImplementationOnce(() => assert.fail());
+    const messages = [ASK, { role: 'assistant', content: 'Yes.' } as const, ASK];
+    expect(await compact(messages)).toEqual(messages);
+    expect(await compact(messages)).toEqual(messages);
+    expect(sessions.map(({ history }) => history.getRawHistory().length)).toEqual([1, 3]);
+  });
+
+  it('prepares messages again if that was aborted', async () => {
+    const sessions: Session[] = [];
+    const compact = chatCompactor(makeCompactor(), {
+      logger: listening().logger,
+      onSession: (session) => void sessions.push(session),
+    });
+    await compact([ASK]);
+    const preparing = vi.spyOn(sessions[0]!, 'ensureCompressionBeforeSend');
+    const controller = new AbortController();
+    preparing.mockImplementationOnce(() => {
+      controller.abort(new Error('enough'));
+      return Promise.reject(controller.signal.reason as Error);
+    });
+    const messages = [ASK, { role: 'assistant', content: 'Yes.' } as const, ASK];
+    await expect(compact(messages, { signal: controller.signal })).rejects.toThrow('enough');
+    for (let call = 0; call < 2; call += 1) await compact(messages);
+    expect(preparing).toHaveBeenCalledTimes(2);
   });
 
   it('throws with `throw`', async () => {

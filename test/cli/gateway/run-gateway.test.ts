@@ -120,15 +120,19 @@ describe('runBehindGateway', () => {
     expect(printed.mock.calls.map(([text]) => String(text))).toEqual([
       expect.stringMatching(/^ctxfold: The store failed \(ENOTDIR/),
       expect.stringMatching(/^ctxfold: observe: /),
-      expect.stringMatching(/^ctxfold: no conversation came through the gateway\./),
+      expect.stringMatching(/^ctxfold: no conversation with tools came through the gateway\./),
     ]);
   });
 
-  it('says only that it cannot be run of a command that does not exist', async () => {
+  it.each([
+    ['/none/such', 127, 'ENOENT'],
+    [process.cwd(), 126, 'EACCES'],
+  ])('says only that it cannot be run of the command %s', async (command, code, cause) => {
     onTestFinished(() => void vi.restoreAllMocks());
     const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-    expect(await runBehindGateway(['/none/such'], {})).toBe(127);
-    expect(String(printed.mock.calls.at(-1)?.[0])).toMatch(/such cannot be run \(ENOENT\)\n$/);
+    expect(await runBehindGateway([command], {})).toBe(code);
+    const last = String(printed.mock.calls.at(-1)?.[0]);
+    expect(last).toBe(`ctxfold: ${command} cannot be run (${cause})\n`);
   });
 
   it.each(['observe', 'compact'] as const)('ends with what is saved, in mode %s', async (mode) => {

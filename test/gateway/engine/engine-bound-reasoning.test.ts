@@ -2,7 +2,9 @@
 // may hold reasoning with another prefix.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createEngine } from '../../../src/gateway/engine/engine.js';
+import type { Engine, EngineAnswer, EngineCall } from '../../../src/gateway/engine/protocol.js';
 import type { GatewayMode } from '../../../src/gateway/server/options.js';
 import { gatewayWorld } from '../../support/gateway-world.js';
 import type { GatewayWorld } from '../../support/gateway-world.js';
@@ -206,4 +208,74 @@ it('an engine keeps the reasoning of a conversation that it has seen from the st
   expect(played.refused).toEqual([]);
   expect(played.edited.slice(3)).toEqual(Array.from({ length: CALLS - 3 }, () => true));
   expect(played.reasoning).toEqual(Array.from({ length: CALLS }, (_, call) => call));
+});
+
+describe('reasoning that the model may have produced from other messages', () => {
+  const CALL = { api: 'anthropic', scope: 'key', name: undefined, model: undefined } as const;
+
+  /** Messages with `calls` calls, each with reasoning, and results of `lines` lines. */
+  const messagesOf = (calls: number, lines = 1): readonly object[] => [
+    { role: 'user', content: 'make it work' },
+    ...Array.from({ length: calls }, (_, at) => [
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'hm', signature: `seal ${at}` },
+          { type: 'tool_use', id: `t${at}`, name: 'bash', input: { command: `run ${at}` } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: `t${at}`,
+            content: Array.from(
+              { length: lines },
+              (_, line) => `${at}: ${line ** 3} was found`,
+            ).join('\n'),
+          },
+        ],
+      },
+    ]).flat(),
+  ];
+
+  async function engineFor(): Promise<
+    (messages: readonly object[], call?: Partial<EngineCall>) => Promise<EngineAnswer>
+  > {
+    engine = await createEngine({ maxConversations: 9 });
+    return (messages, call = {}) => {
+      const body = { model: 'claude-opus-5-5', tools: [{ name: 'bash' }], messages };
+      const bytes = Buffer.from(JSON.stringify(body));
+      return engine.compact({ ...CALL, ...call, body: bytes });
+    };
+  }
+  let engine: Engine;
+  afterEach(() => engine.close());
+
+  const seals = ({ body }: EngineAnswer): readonly string[] =>
+    body?.toString().match(/seal \d/g) ?? [];
+
+  it('stays in an observed conversation', async () => {
+    const ask = await engineFor();
+    expect((await ask(messagesOf(3), { isObserved: true })).outcome).toBe('unchanged');
+  });
+
+  it('leaves once, and later reasoning stays', async () => {
+    const ask = await engineFor();
+    const first = await ask(messagesOf(1));
+    expect([first.outcome, seals(first)]).toEqual(['edited', []]);
+    engine.noteBoundReasoning(first.conversation!.id);
+    expect(seals(await ask(messagesOf(2)))).toEqual([]);
+    expect(seals(await ask(messagesOf(3)))).toEqual(['seal 2']);
+  });
+
+  it('leaves from a request that was refused as too long, too, which becomes shorter', async () => {
+    const ask = await engineFor();
+    const refusal = 'prompt is too long: 30000 tokens > 10000 maximum';
+    const longer = await ask(messagesOf(9, 900), { scope: 'another key' });
+    const shorter = await ask(messagesOf(9, 900), { refusal });
+    expect(seals(shorter)).toEqual([]);
+    expect(shorter.body!.length).toBeLessThan(longer.body!.length / 2);
+  });
 });

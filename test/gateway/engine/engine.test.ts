@@ -58,14 +58,6 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(learned).toHaveBeenCalledTimes(1);
   });
 
-  it('ends once the requests before its end are read', async () => {
-    const calls = steps(talk(api, 4));
-    const answers = Promise.all(calls.map((messages) => ask(api, messages, { isObserved: true })));
-    await engine.close();
-    const last = (await answers).at(-1)?.conversation;
-    expect(last?.costs.requests).toBe(calls.length);
-  });
-
   it('attributes the calls of a conversation to one', async () => {
     const ids = await lines(api, steps(talk(api, 4)));
     expect(new Set(ids).size).toBe(1);

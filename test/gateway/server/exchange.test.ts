@@ -31,7 +31,7 @@ async function gatewayWith(
   mode: GatewayMode = 'compact',
   answered = 'fine',
   onReceived = (): void => undefined,
-): Promise<{ url: string; received: Buffer[] }> {
+): Promise<{ url: string; received: Buffer[]; close: () => Promise<void> }> {
   const received: Buffer[] = [];
   const upstream: Server = createServer((asked, answer) => {
     void buffer(asked).then((body) => {
@@ -53,7 +53,7 @@ async function gatewayWith(
     upstream.closeAllConnections();
     upstream.close();
   });
-  return { url: gateway.url, received };
+  return { url: gateway.url, received, close: () => gateway.close() };
 }
 
 const engineOf = (engine: Engine): Engine => ({
@@ -82,6 +82,12 @@ describe('a failing engine', () => {
     expect(JSON.parse(state.body.toString())).toMatchObject({ failureCount: 1 });
   });
 });
+
+it('a gateway closes although an observed request is never read', async () => {
+  const { url, close } = await gatewayWith({ compact: () => new Promise(() => {}) }, 'observe');
+  await sendTo(url, '/v1/messages', { body: BODY });
+  await close();
+}, 20_000);
 
 it('the engine is told that a call was sent unedited because its compaction came too late, but not of a side call', async () => {
   const noted: string[] = [];
@@ -143,6 +149,17 @@ it('an observed body is not copied before it is answered', async () => {
   await expect.poll(() => added.mock.calls.length).toBeGreaterThan(0);
   expect(counts).toEqual([0]);
 });
+
+it.each(['none', 'gzip'] as const)(
+  'the costs have every observed request once the gateway is closed, in the coding %s',
+  async (coding) => {
+    const { gateway, send } = await gatewayWorld();
+    const headers = { 'content-encoding': coding === 'none' ? 'identity' : coding };
+    await send('/v1/messages', { headers, body: coding === 'none' ? BODY : gzipSync(BODY) });
+    await gateway.close();
+    expect(gateway.costs().map(({ requests }) => requests)).toEqual([1]);
+  },
+);
 
 describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   it('the head of an answer is passed on before its first byte arrives, and that before the second', async () => {

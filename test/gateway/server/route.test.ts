@@ -27,6 +27,7 @@ describe('routeOf', () => {
     [DEPLOYMENT, `azure${DEPLOYMENT}`, 'chat'],
     [`/azure${BY_VERSION}`, `azure${BY_VERSION}`, 'responses'],
     [BY_VERSION, `azure${BY_VERSION}`, 'responses'],
+    ['/openai/v1/responses?by=api-version', 'openai/v1/responses?by=api-version', 'responses'],
     ['/azure/openai/v1/responses', 'azure/openai/v1/responses', 'responses'],
     ['/azure/models/chat/completions', 'azure/models/chat/completions', 'chat'],
     ['/foundry/v1/messages', 'foundry/anthropic/v1/messages', 'anthropic'],
@@ -108,6 +109,19 @@ describe('routeOf', () => {
       `/model/${SONNET}/invoke`,
       `/v1/${CLAUDE}:rawPredict`,
     ])
-      expect(routeOf({ method: 'POST', headers: {} }, target, others)).toBeUndefined();
+      for (const given of [target, `/${target}`])
+        expect(routeOf({ method: 'POST', headers: {} }, given, others)).toBeUndefined();
+  });
+
+  it('takes no api-version of another service in place of OpenAI for one of Azure', () => {
+    const others = { openai: 'https://mine.openai.azure.com/openai/v1' };
+    const route = routeOf({ method: 'POST', headers: {} }, BY_VERSION, others);
+    expect(route).toMatchObject({
+      upstreamName: 'openai',
+      path: '/openai/v1/responses?api-version=2026-01-01',
+    });
+    const both = { ...others, azure: UPSTREAMS.azure };
+    const other = routeOf({ method: 'POST', headers: {} }, BY_VERSION, both);
+    expect(other?.upstreamName).toBe('azure');
   });
 });
