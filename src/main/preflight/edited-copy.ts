@@ -17,7 +17,7 @@ export class EditedCopy {
   readonly journal: Journal = new Journal();
   readonly #given: readonly IContent[];
   readonly #history: Pick<HistoryService, 'countedTokens'>;
-  readonly #goneEntries: number;
+  readonly #addedAt: (taken: number) => number;
   readonly #entries: IContent[] = [];
   /** Maps an index in the list to the index in the original. */
   #origins: number[] = [];
@@ -32,16 +32,16 @@ export class EditedCopy {
 
   /**
    * @param history knows the tokens of entries
-   * @param goneEntries how many more entries were added than are in the original, because of earlier edits
+   * @param addedAt returns how many entries had been added when an edit landed, by how many the list has taken over
    */
   constructor(
     given: readonly IContent[],
     history: Pick<HistoryService, 'countedTokens'>,
-    goneEntries: number,
+    addedAt: (taken: number) => number,
   ) {
     this.#given = given;
     this.#history = history;
-    this.#goneEntries = goneEntries;
+    this.#addedAt = addedAt;
   }
 
   get length(): number {
@@ -88,7 +88,7 @@ export class EditedCopy {
   /** Applies an edit. */
   land(result: DensityResult): void {
     this.#noteRules(result);
-    this.journal.noteEdit(this.#goneEntries + this.#taken, this.#entries, result);
+    this.journal.noteEdit(this.#addedAt(this.#taken), this.#entries, result);
     const behind = this.#entries.slice(firstEditedIndex(result));
     const behindTokens = sumTokens(behind, this);
     this.#intactTokens = Math.min(this.#intactTokens, this.#tokens - behindTokens);

@@ -94,7 +94,7 @@ export class Preflight {
 
   /** Runs all steps. */
   async *run(request: PreflightRequest): Steps<PreflightResult> {
-    const { history, gauge, cache, reasoningTerms } = this.#parts;
+    const { config, history, gauge, cache, reasoningTerms } = this.#parts;
     cache.beginRequest(request.cacheTtlMs);
     reasoningTerms.beginRequest(request.reasoning, request.removesReasoning, history.modelName);
     gauge.beginRequest(request);
@@ -103,8 +103,7 @@ export class Preflight {
       const result = yield* this.#runSteps(request);
       // After an abort behind the last step nothing is sent: its caller has been told.
       request.signal?.throwIfAborted();
-      if (this.ahead.isWorthwhile())
-        this.ahead.begin(this.#parts.config.strategy, request.promptId);
+      if (this.ahead.isWorthwhile()) this.ahead.begin(config.strategy, request.promptId);
       this.#endPreflight();
       return { ...result, totalTokens: history.getTotalTokens(), tokenSource: gauge.countSource };
     } catch (thrown) {
@@ -188,20 +187,25 @@ export class Preflight {
   async *#pruneWhenDirty(request: RequestOptions): Steps<PrunedEvent | null> {
     const { signal, removesReasoning = false } = request;
     const { sent, reasoningTerms } = this.#parts;
-    const shrunk = this.#pruner.hasLostResults
-      ? yield* this.#prune(() => this.#pruner.shrinkLost(signal), signal)
-      : null;
-    const isStale =
+    const hasLost = this.#pruner.hasLostResults;
+    // With nothing in a cache, what is stale leaves first: a shrunk result that refers to another one would keep it.
+    const isLater = hasLost && sent.intactEntries === 0;
+    const shrink = (): Steps<PrunedEvent | null> =>
+      this.#prune(() => this.#pruner.shrinkLost(signal), signal);
+    const shrunk = hasLost && !isLater ? yield* shrink() : null;
+    const isStale = (): boolean =>
       (removesReasoning || reasoningTerms.isStripping) && sent.staleReasoningFrom < Infinity;
     const strip = (): Steps<PrunedEvent | null> =>
       this.#prune(() => stripStaleReasoning(this.#parts, signal), signal);
     // A replay goes first: the edits that it repeats were made, and recorded, on entries that still had their reasoning.
-    const isLast = isStale && this.#pruner.needsReplay;
-    const stripped = isStale && !isLast ? yield* strip() : null;
+    const isLast = this.#pruner.needsReplay;
+    const stripped = isStale() && !isLast ? yield* strip() : null;
     const pruned = this.#pruner.isDue
       ? yield* this.#prune(() => this.#pruner.run(this.#isRewriting, signal), signal)
       : null;
-    return mergedEvents(shrunk, stripped, pruned, isLast ? yield* strip() : null);
+    const shrunkLater = isLater ? yield* shrink() : null;
+    const isLeft = isStale() && (isLast || isLater);
+    return mergedEvents(shrunk, stripped, pruned, shrunkLater, isLeft ? yield* strip() : null);
   }
 
   /** Whether this preflight rewrites most of the history anyway: it is over the limit, or is about to be compressed. */
@@ -358,10 +362,7 @@ export class Preflight {
     return held.event;
   }
 
-  /**
-   * Why no compression may run now, or `null`. That of a history that fits is held if a background summary is running or starts
-   * after this preflight: no turn waits.
-   */
+  /** Why no compression may run now, or `null`. While the history fits, no turn waits for one if a background summary is coming. */
   get #holdReason(): HoldReason | null {
     const { ahead } = this;
     const { config, gauge, guard, history } = this.#parts;

@@ -118,7 +118,11 @@ class PreflightReplay {
     this.#given = history.getRawHistory().slice(0, this.#base.length);
     this.#countsTokens = countsTokens;
     this.#sent = { intactEntries, isCacheCold: false };
-    this.#copy = new EditedCopy(this.#given, history, history.journal.length - history.length);
+    const { journal } = history;
+    const [gone, lastAt] = [journal.length - history.length, journal.lastAt];
+    // Records ascend, also behind those of the pass before.
+    const addedAt = (taken: number): number => Math.max(lastAt, gone + taken);
+    this.#copy = new EditedCopy(this.#given, history, addedAt);
     this.#index = new GrowingIndex(scopeOfSession(parts.config.density()));
     this.#terms = cachingTerms(parts);
     this.#thresholdTokens = parts.gauge.thresholdTokens();

@@ -37,6 +37,11 @@ export class Journal {
     return this.#count;
   }
 
+  /** Number of entries that had been added when the last edit landed; 0 if none has. */
+  get lastAt(): number {
+    return this.#writer.lastAt;
+  }
+
   get packed(): PackedJournal {
     return this.#writer.packed;
   }

@@ -111,6 +111,11 @@ export class JournalWriter {
   readonly #replaced: { readonly number: number; readonly blocks: number }[] = [];
   #replacedCharacters = 0;
 
+  /** `at` of the last record that has one; 0 if there is none. */
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
   get packed(): PackedJournal {
     return { bytes: this.#bytes.view(), texts: this.#texts };
   }
