@@ -18,7 +18,7 @@ import {
 } from '../../support/plain-message-format.js';
 import type { PlainMessage, PlainPart } from '../../support/plain-message-format.js';
 import { runs } from '../../support/scale.js';
-import { readAll, readInto } from '../../support/read-all.js';
+import { readInto } from '../../support/read-all.js';
 
 type Edits = ReadonlyMap<number, readonly ContentBlock[] | null>;
 
@@ -335,15 +335,16 @@ function plainWalk(
   const callsOf = (blocks: Iterable<ContentBlock>): readonly string[] =>
     [...blocks].flatMap((block) => (block.type === 'tool_call' ? [block.id] : []));
   const standing = callsOf(left.values());
-  const { entries } = readAll(PLAIN_MESSAGE_FORMAT.createReader(), given, 0);
-  const seen = callsOf(entries.flatMap(({ blocks }: PlacedEntry) => blocks));
+  const { history: whole } = new ViewedHistory(given);
+  const seen = callsOf(whole.flatMap(({ blocks }) => blocks));
   return given.flatMap((message, index): PlainMessage | [] => {
     if (message.role === 'system') return message;
     const now = message.parts.map((part, at): PlainPart | null => {
       const block = left.get(`${index},${at}`);
       if (block === undefined) return null;
-      if ('unknown' in part && part.of !== undefined) {
-        return seen.includes(part.of) && !standing.includes(part.of) ? null : part;
+      // By the block's id: that of a repeated call is made unique.
+      if (block.type === 'opaque' && block.callId !== undefined) {
+        return seen.includes(block.callId) && !standing.includes(block.callId) ? null : part;
       }
       if (block.type === 'text' && 'text' in part) {
         return block.text === part.text ? part : { ...part, text: block.text };
