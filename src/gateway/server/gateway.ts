@@ -88,21 +88,21 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     handle(request, response);
   });
   server.on('connect', (_request, socket: Duplex) => {
-    socket.on('error', () => socket.destroy());
+    destroyOnError(socket);
     answer(socket, 405);
   });
   const handleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (isForWebSocket(request)) openTunnel(parts, request, socket, head);
     else declineUpgrade(server, request, socket, head);
   };
-  server.on('upgrade', (request, socket, head) => {
+  server.on('upgrade', (request, socket: Duplex, head) => {
+    destroyOnError(socket);
     const former = newest.get(socket);
     if (former === undefined || former.writableFinished) {
       handleUpgrade(request, socket, head);
       return;
     }
     // Node emits this although requests before it on the connection have not been answered yet.
-    socket.on('error', () => socket.destroy());
     former.once('close', () => {
       if (socket.writable) handleUpgrade(request, socket, head);
     });
@@ -123,6 +123,11 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       return closing;
     },
   };
+}
+
+/** For a connection that the server has given up: an error would end the process. */
+function destroyOnError(socket: Duplex): void {
+  socket.on('error', () => socket.destroy());
 }
 
 /** Admits a request or refuses it, and dispatches it. */

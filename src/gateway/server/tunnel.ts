@@ -11,7 +11,7 @@ import type { Route } from './route.js';
 /** Paths whose clients fall back to HTTP after status 426, so that the gateway can read their histories. */
 const HAS_FALLBACK = /\/responses\/?$/;
 
-/** Answers a request for a WebSocket: refuses it, or connects the client to its upstream. */
+/** Answers a request for a WebSocket: refuses it, or connects the client, whose errors are handled, to its upstream. */
 export function tunnel(
   forwarder: Forwarder,
   request: IncomingMessage,
@@ -19,7 +19,6 @@ export function tunnel(
   head: Buffer,
   route: Route | undefined,
 ): void {
-  socket.on('error', () => socket.destroy());
   if (route === undefined) {
     answer(socket, 404);
     return;

@@ -526,6 +526,24 @@ describe('a request for an upgrade', () => {
     });
     expect(status).toBe(403);
   });
+
+  it.each(['evil.example', '127.0.0.1'])('may be reset by a client of %s', async (named) => {
+    const failures: unknown[] = [];
+    const note = (error: unknown): number => failures.push(error);
+    process.prependOnceListener('uncaughtException', note);
+    const world = await gatewayWorld();
+    const { port } = new URL(world.gateway.url);
+    const client = connect(Number(port), '127.0.0.1');
+    const offer = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    client.write(`GET /v1/responses HTTP/1.1\r\nHost: ${named}\r\n${offer}`);
+    const [refusal] = (await once(client, 'data')) as [Buffer];
+    expect(refusal.toString()).toMatch(/^HTTP\/1\.1 42[16] /);
+    client.resetAndDestroy();
+    const { status } = await sendTo(world.gateway.url, '/v1/responses', { method: 'GET', headers });
+    expect(status).toBe(426);
+    process.off('uncaughtException', note);
+    expect(failures).toEqual([]);
+  });
 });
 
 describe('a connection to an upstream', () => {
