@@ -1,7 +1,12 @@
 // Histories as recordings: one writer for each transcript format. Empty ids are omitted, as agents do.
 
 import type { ContentBlock, IContent } from '../../src/index.js';
+import { SDK_ROUTES } from '../fidelity/sdk-routes.js';
 import type { TranscriptFormat } from '../../src/transcripts.js';
+
+const SDK = SDK_ROUTES.find(({ name }) => name === 'ctxfold/ai-sdk');
+if (SDK === undefined) throw new Error('No route writes messages of the AI SDK.');
+const { write: sdkMessage } = SDK;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -19,7 +24,7 @@ export function recordingOf(history: readonly IContent[], format: TranscriptForm
     case 'openai-chat':
       return JSON.stringify(history.flatMap(chatMessages));
     case 'ai-sdk':
-      return JSON.stringify(history.map(sdkMessage));
+      return JSON.stringify(history.flatMap((entry) => sdkMessage(entry) ?? []));
     case 'cline':
       return JSON.stringify({ messages: history.map(clineMessage) });
     case 'swe-agent':
@@ -93,34 +98,6 @@ function claudeCodeRecords({ speaker, blocks }: IContent, at: number): readonly 
     uuid: `u${at}.${part}`,
     message: { role, id: `m${at}`, content: [anthropicBlock(block)] },
   }));
-}
-
-function sdkMessage({ speaker, blocks }: IContent): Json {
-  const content = blocks.map((block): Json => {
-    switch (block.type) {
-      case 'tool_call':
-        return {
-          type: 'tool-call',
-          toolCallId: block.id,
-          toolName: block.name,
-          input: block.parameters,
-        };
-      case 'tool_response': {
-        const output = { type: 'text', value: resultText(block.result) };
-        return {
-          type: 'tool-result',
-          toolCallId: block.callId,
-          toolName: block.toolName,
-          output,
-        };
-      }
-      case 'thinking':
-        return { type: 'reasoning', text: block.thought };
-      default:
-        return { type: 'text', text: textOf(block) };
-    }
-  });
-  return { role: { human: 'user', ai: 'assistant', tool: 'tool' }[speaker], content };
 }
 
 function clineMessage({ speaker, blocks }: IContent): Json {

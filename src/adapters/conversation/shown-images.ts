@@ -8,7 +8,7 @@ import { joinTexts } from '../format/placed.js';
 
 /** A longer text beside an image is not written by a program for every image. */
 const MAX_CAPTION_CHARACTERS = 200;
-/** How many results in a row, of one tool or of any, have images with the same text behind them before the text is known to be a program's. */
+/** A text is a program's once it stood beside images behind so many results in a row, of one tool or of any. */
 const IN_A_ROW = 3;
 /** Stands for all tools. */
 const ANY = '';

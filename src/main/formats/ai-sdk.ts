@@ -20,9 +20,7 @@ import { readContent } from './content-parts.js';
 import { mediaBlock } from './media.js';
 import { asTimestamp } from './timestamp.js';
 
-/** The role of messages with results; the other roles are those of many APIs. */
-const TOOL = 'tool';
-const ROLES: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', TOOL]);
+const ROLES: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'tool']);
 
 /** Kinds of parts that only the page of a chat has, or that say nothing but whether a call may run. */
 const NOT_READ = /^(?:source|data-|tool-approval-)/;
@@ -84,11 +82,9 @@ function readStep(
   metadata: RecordedMetadata,
   history: HistoryAssembler,
 ): void {
-  const parts = Array.isArray(content)
-    ? asArray(content)
-        .map(partOf)
-        .filter(({ type }) => !NOT_READ.test(asText(type) ?? ''))
-    : [];
+  const parts = asArray(content)
+    .map(partOf)
+    .filter(({ type }) => !NOT_READ.test(asText(type) ?? ''));
   const isResult = ({ type }: JsonRecord): boolean => type === 'tool-result';
   const others = Array.isArray(content) ? parts.filter((part) => !isResult(part)) : content;
   const blocks = readContent(others, history, (part, type) => readPart(asRecord(part) ?? {}, type));
