@@ -14,7 +14,7 @@ import { readingUsage } from '../conversation/reading-usage.js';
 import { isSameList } from '../format/same-value.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
-import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
+import { warnOnce } from '../conversation/warn-of-failure.js';
 import { withBreakpointBefore } from './cache-breakpoint.js';
 import { cacheTtlOfRequest, CLAUDE_FORMAT } from './message-compactor.js';
 import { withoutReasoning } from './message-param-format.js';
@@ -71,7 +71,7 @@ export function compactionMiddleware(
     const body = bodyOf(request, context.options?.body);
     if (body === undefined) return next(request);
     if (isRecord(body['thread'])) {
-      warnOfNothingToCompact(logger, THREAD_WARNING);
+      warnOnce(logger, THREAD_WARNING);
       return next(request);
     }
     if (COUNT_PATH.test(request.url)) return countTokens(request, body, next);

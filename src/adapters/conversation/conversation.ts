@@ -17,6 +17,7 @@ import type { Continuation, PrefixMatch } from './prefix-match.js';
 import { LastRequest, sizeOf } from './last-request.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages, Place } from '../format/message-place.js';
+import { SharedId } from './shared-id.js';
 import { findShortened, TransientEnd } from './transient-end.js';
 import { isSameValue } from '../format/same-value.js';
 import { noteSuccess, warnOfFailure, warningOfOtherSdk } from './warn-of-failure.js';
@@ -63,6 +64,7 @@ export class Conversation<Message> {
    * passes new ones next time. One that keeps its copies passes this object again.
    */
   #copy: { readonly at: number; readonly message: Message } | undefined;
+  readonly #id: SharedId<Message>;
   readonly #end: TransientEnd<Message>;
   /** Whether a preflight has run over all messages that the view has read. */
   #isReady = false;
@@ -89,6 +91,7 @@ export class Conversation<Message> {
     this.#lastCall = formersClosed;
     this.#sessionId = sessionId;
     this.#end = new TransientEnd(parts.format);
+    this.#id = new SharedId(parts.format);
     this.#view = new MessageView(parts.format);
   }
 
@@ -194,6 +197,8 @@ export class Conversation<Message> {
     const { known, varied } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
+    if (startsOver)
+      this.#id.noteStartOver(messages, this.#lastKnown.messages, this.#options.logger);
     const areCopies = this.#adopt(view, continuation, messages);
     const places = [...known.places]; // A copy: the view's own list grows as messages are read.
     const newMessages = messages.slice(places.length);
@@ -315,7 +320,8 @@ export class Conversation<Message> {
       this.#session = session;
     } else if (startsOver) await session.goOnWith(entries);
     else session.history.addAll(entries);
-    this.#reportUsage(session, call, entries);
+    const isAnswered = entries.some(({ speaker }) => speaker === 'ai');
+    this.#request.reportFormer(session, call, isAnswered);
     return session;
   }
 
@@ -374,16 +380,6 @@ export class Conversation<Message> {
     });
     await callOnSession(session, this.#options);
     return session;
-  }
-
-  /** Reports usage before naming the call's model, because the usage belongs to the previous request and its model. */
-  #reportUsage(session: Session, call: CompactCall, entries: readonly PlacedEntry[]): void {
-    const { history } = session;
-    const { modelName } = call;
-    if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
-    // If no new entry is an answer, the last request failed, and the usage is that of an earlier request.
-    if (entries.some(({ speaker }) => speaker === 'ai')) this.#request.reportFormer(session, call);
-    if (modelName !== undefined) history.nameModel(modelName);
   }
 
   #matchPrefix(

@@ -15,7 +15,7 @@ import { overheadOf } from '../request/request-overhead.js';
 import { editingFetch, sendAtMostTwice, withBody } from './editing-fetch.js';
 import type { SendEdited, TextRequest } from './editing-fetch.js';
 import { readingUsage } from './reading-usage.js';
-import { warnOfNothingToCompact } from './warn-of-failure.js';
+import { warnOnce } from './warn-of-failure.js';
 
 type Fetch = typeof globalThis.fetch;
 type ListKey = keyof typeof HISTORY_LISTS;
@@ -65,7 +65,7 @@ export function createCompactingFetch(
     const [key, { compact, byProvider }] = found;
     const { body, list, besides } = read;
     if (isHeld(HISTORY_LISTS[key].heldBy, besides)) {
-      warnOfNothingToCompact(logger, SERVER_HELD);
+      warnOnce(logger, SERVER_HELD);
       return sendText(url, request);
     }
     let takeUsage: ((usage: CompactCall) => void) | undefined;

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../main/host/logger.js';
 import { isFixableByCompacting } from '../../main/models/model-limits.js';
-import { warnOfNothingToCompact } from './warn-of-failure.js';
+import { warnOnce } from './warn-of-failure.js';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -30,7 +30,7 @@ export function editingFetch(sendEdited: SendEdited, send: Fetch, logger: Logger
     const request = input instanceof Request ? await readRequest(input, init) : init;
     if (!isTextRequest(request)) return send(input, init);
     if (new Headers(request.headers).get('authorization')?.startsWith('AWS4-') === true) {
-      warnOfNothingToCompact(logger, SIGNED_WARNING);
+      warnOnce(logger, SIGNED_WARNING);
       return send(input, init);
     }
     if (!(input instanceof Request)) return sendEdited(String(input), request, send);

@@ -133,12 +133,20 @@ export class LastRequest {
   }
 
   /**
-   * Reports the usage of the previous request, which was answered, from the call's arguments, unless that request's own answer has
-   * reported it.
+   * Reports the usage of the previous request from the call's arguments, unless that request's own answer has reported it. Names the
+   * call's model after that, because the usage belongs to the previous request and its model.
+   *
+   * @param isAnswered whether the call has a new answer: else the previous request failed, and the usage is that of an earlier one
    */
-  reportFormer(session: Session, call: CompactCall): void {
-    this.#unchanged = Infinity;
-    if (!this.#wasAnswered) reportUsage(session, call);
+  reportFormer(session: Session, call: CompactCall, isAnswered: boolean): void {
+    const { history } = session;
+    const { modelName } = call;
+    if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
+    if (isAnswered) {
+      this.#unchanged = Infinity;
+      if (!this.#wasAnswered) reportUsage(session, call);
+    }
+    if (modelName !== undefined) history.nameModel(modelName);
   }
 
   /** Notes where an edit begins in the messages of the last request. */

@@ -45,21 +45,25 @@ export function noteSuccess(logger: Logger): void {
 const WARNED = new WeakMap<Logger, Set<string>>();
 
 /**
- * Warns once per logger why nothing of some requests can be compacted, and what to do. Without a logger, emits a process warning.
+ * Warns once per logger what keeps requests from being compacted well, and what to do. Without a logger, emits a process warning.
  * Repeats are recognized by the logger, because an adapter may be created anew for each run.
  */
-export function warnOfNothingToCompact(logger: Logger, message: string): void {
+export function warnOnce(
+  logger: Logger,
+  message: string,
+  code: string = 'CTXFOLD_NOTHING_TO_COMPACT',
+): void {
   const warned = WARNED.get(logger) ?? new Set();
   if (warned.has(message)) return;
   WARNED.set(logger, warned.add(message));
   if (logger !== SILENT_LOGGER) logger.warn(message);
-  else process.emitWarning(message, { type: 'CtxfoldWarning', code: 'CTXFOLD_NOTHING_TO_COMPACT' });
+  else process.emitWarning(message, { type: 'CtxfoldWarning', code });
 }
 
 /** Whether the server holds the items of any of these requests. Then warns that nothing in them can be compacted. */
 export function warnIfServerHeld(logger: Logger, ...requests: readonly unknown[]): boolean {
   const isHeld = isServerHeld(...requests);
-  if (isHeld) warnOfNothingToCompact(logger, SERVER_HELD);
+  if (isHeld) warnOnce(logger, SERVER_HELD);
   return isHeld;
 }
 
@@ -86,7 +90,7 @@ export function* warningOfOtherSdk<Read extends { readonly entries: readonly ICo
       if (at % PER_SLICE === 0) yield;
       const sdk = sdkOfMessage(messages[at]);
       if (sdk === undefined || sdk === own) continue;
-      warnOfNothingToCompact(logger, describeOther(sdk, own));
+      warnOnce(logger, describeOther(sdk, own));
       break;
     }
   }

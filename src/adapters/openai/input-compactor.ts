@@ -8,7 +8,7 @@ import { checkedFields } from '../request/call-arguments.js';
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
-import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
+import { warnOnce } from '../conversation/warn-of-failure.js';
 import { tryPlainData } from '../format/plain-data.js';
 import { SERVER_HELD } from '../format/provider-compaction.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
@@ -51,9 +51,9 @@ export function createItemCompactor<Item>(
     fields,
     (inner) => async (items, call) => {
       assertKeepsReasoning(call?.reasoning);
-      if (answersReference(items)) warnOfNothingToCompact(loggerOf(compactor, fields), REFERRED);
+      if (answersReference(items)) warnOnce(loggerOf(compactor, fields), REFERRED);
       if (!beginsWithAnswer(items)) return inner(items, call);
-      warnOfNothingToCompact(loggerOf(compactor, fields), SERVER_HELD);
+      warnOnce(loggerOf(compactor, fields), SERVER_HELD);
       return [...items];
     },
   );

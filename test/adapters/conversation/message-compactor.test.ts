@@ -10,7 +10,7 @@ import { callModelInputFilter, chatCompactor, inputCompactor } from '../../../sr
 import { createCompactor } from '../../../src/index.js';
 import type { Compactor, Session } from '../../../src/index.js';
 import type { MessageCompactor } from '../../../src/adapters/conversation/message-compactor.js';
-import { warnOfNothingToCompact } from '../../../src/adapters/conversation/warn-of-failure.js';
+import { warnOnce } from '../../../src/adapters/conversation/warn-of-failure.js';
 import type * as WarnOfFailure from '../../../src/adapters/conversation/warn-of-failure.js';
 import type * as LoggerModule from '../../../src/main/host/logger.js';
 import type * as Errors from '../../../src/shared/errors.js';
@@ -220,7 +220,7 @@ describe('onError', () => {
   it('emits a process warning where neither the compactor nor the adapter has a logger', () => {
     const emit = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
     onTestFinished(() => emit.mockRestore());
-    warnOfNothingToCompact(loggerOf(makeCompactor()), 'only this test warns of this');
+    warnOnce(loggerOf(makeCompactor()), 'only this test warns of this');
     expect(emit).toHaveBeenCalledExactlyOnceWith('only this test warns of this', {
       type: 'CtxfoldWarning',
       code: 'CTXFOLD_NOTHING_TO_COMPACT',
