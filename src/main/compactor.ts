@@ -68,8 +68,8 @@ export interface Compactor extends AsyncDisposable {
    */
   createSession(options?: SessionOptions): Promise<Session>;
   /**
-   * Returns what a tool answered before an edit removed it, as `restore` of the named open session does: from the store, or from its
-   * removal log, including what earlier sessions with that id recorded there. With `acrossSessions: true`, searches the removal logs
+   * Returns what a tool answered before an edit removed it, as `restore` of the named session does: from the store, also if it is not
+   * open here, or from its removal log, including what earlier sessions with that id recorded there. With `acrossSessions: true`, searches the removal logs
    * of all open sessions; meant for hosts whose sessions all belong to one user. If several calls have the id, the most recently recorded one is
    * returned.
    *
@@ -292,7 +292,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   restore(callId: string, options: RestoreOptions): Promise<RestoredResponse> {
-    return restoreLatest([...this.#sessions.values()], callId, options);
+    return restoreLatest([...this.#sessions.values()], callId, options, this.#states);
   }
 
   reportRefusal(thrown: unknown, modelName?: string): number | undefined {
