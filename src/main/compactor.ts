@@ -301,7 +301,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   status(): CompactorStatus {
-    const { preset, offload, tokenizer, contextLimit } = this.#options;
+    const { preset, offload, tokenizer, contextLimit, store } = this.#options;
     const { toolCatalog = DEFAULT_TOOL_CATALOG } = sessionDefaults(preset).density;
     const open = [...this.#sessions.values()];
     return {
@@ -312,6 +312,7 @@ class ThreadedCompactor implements Compactor {
       tools: Object.keys(toolCatalog).filter((name) => name !== ANY_TOOL).length,
       contextLimit: typeof contextLimit === 'number' ? contextLimit : 'by-model',
       learnedLimits: this.#limits.learned,
+      store: typeof store === 'string' ? 'directory' : store === undefined ? 'none' : 'own',
       sessions: open.length,
       removalLogs: open.filter(({ removalLog }) => removalLog !== undefined).length,
     };
