@@ -30,6 +30,8 @@ export interface CompactorStatus {
   readonly contextLimit: number | 'by-model';
   /** Context limits learned from providers, by model name. */
   readonly learnedLimits: Readonly<Record<string, number>>;
+  /** Where sessions outlive the process; `own` means a store that the host has opened. */
+  readonly store: 'none' | 'directory' | 'own';
   /** Open sessions, and how many of them have a removal log. */
   readonly sessions: number;
   readonly removalLogs: number;

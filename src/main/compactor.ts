@@ -68,8 +68,8 @@ export interface Compactor extends AsyncDisposable {
    */
   createSession(options?: SessionOptions): Promise<Session>;
   /**
-   * Returns what a tool answered before an edit removed it, as `restore` of the named open session does: from the store, or from its
-   * removal log, including what earlier sessions with that id recorded there. With `acrossSessions: true`, searches the removal logs
+   * Returns what a tool answered before an edit removed it, as `restore` of the named session does: from the store, also if it is not
+   * open here, or from its removal log, including what earlier sessions with that id recorded there. With `acrossSessions: true`, searches the removal logs
    * of all open sessions; meant for hosts whose sessions all belong to one user. If several calls have the id, the most recently recorded one is
    * returned.
    *
@@ -292,7 +292,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   restore(callId: string, options: RestoreOptions): Promise<RestoredResponse> {
-    return restoreLatest([...this.#sessions.values()], callId, options);
+    return restoreLatest([...this.#sessions.values()], callId, options, this.#states);
   }
 
   reportRefusal(thrown: unknown, modelName?: string): number | undefined {
@@ -301,7 +301,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   status(): CompactorStatus {
-    const { preset, offload, tokenizer, contextLimit } = this.#options;
+    const { preset, offload, tokenizer, contextLimit, store } = this.#options;
     const { toolCatalog = DEFAULT_TOOL_CATALOG } = sessionDefaults(preset).density;
     const open = [...this.#sessions.values()];
     return {
@@ -312,6 +312,7 @@ class ThreadedCompactor implements Compactor {
       tools: Object.keys(toolCatalog).filter((name) => name !== ANY_TOOL).length,
       contextLimit: typeof contextLimit === 'number' ? contextLimit : 'by-model',
       learnedLimits: this.#limits.learned,
+      store: typeof store === 'string' ? 'directory' : store === undefined ? 'none' : 'own',
       sessions: open.length,
       removalLogs: open.filter(({ removalLog }) => removalLog !== undefined).length,
     };

@@ -8,6 +8,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
 import { sessionDefaults } from '../../src/main/session-options.js';
+import { memoryStore } from '../../src/main/state/memory-store.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { ANY_TOOL, DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
@@ -28,6 +29,12 @@ function messageOf(options: unknown): string {
 const INLINE = { offload: 'inline', tokenizer: 'estimate' } as const;
 
 describe('createCompactor', () => {
+  it('states which store it has', () => {
+    const status = createCompactor({ ...INLINE, store: temporaryFolder() }).status();
+    expect(status.store).toBe('directory');
+    expect(createCompactor({ ...INLINE, store: memoryStore() }).status().store).toBe('own');
+  });
+
   it.each([undefined, 'specification'] as const)(
     'states its configuration with preset %s, and counts the tools with a name',
     (preset) => {
@@ -42,6 +49,7 @@ describe('createCompactor', () => {
         tools: Object.keys(named).length,
         contextLimit: 9_000,
         learnedLimits: {},
+        store: 'none',
         sessions: 0,
         removalLogs: 0,
       });

@@ -1,9 +1,11 @@
 // Compares the messages of a call with a known list, to find the conversation that they continue. Stateless. Does not read messages
 // that are the same objects.
 
+import type { IContent } from '../../shared/content.js';
 import type { MessageFormat } from '../format/message-format.js';
 import type { KnownMessages } from '../format/message-place.js';
 import { isSameValue } from '../format/same-value.js';
+import { readAlone } from './read-in-slices.js';
 
 /** A known list that is a prefix of the messages of a call. */
 export interface PrefixMatch<Message> {
@@ -77,7 +79,8 @@ const MIN_EDITED_LENGTH = 6;
 
 /**
  * Whether messages continue a known list though some in its middle have changed: its first and last messages and more than half of all
- * are the same. Instructions at the start do not count. A conversation that took another turn differs at the end of the list.
+ * are the same. Instructions at the start do not count. A conversation that took another turn differs at the end of the list, but so
+ * does one whose host adds the present state to its last message: there, the model's answer follows.
  */
 export function isEditedWithin<Message>(
   format: MessageFormat<Message>,
@@ -90,12 +93,22 @@ export function isEditedWithin<Message>(
     const [message, former] = [messages[at] as Message, known[at] as Message];
     return message === former || format.isSame(message, former);
   };
-  if (!isSame(length - 1)) return false;
+  if (!isSame(length - 1) && !isFrom(format, messages[length], 'ai')) return false;
   const first = known.findIndex((message) => format.isInstruction?.(message) !== true);
   if (first === -1 || !isSame(first)) return false;
   let same = 0;
   for (let at = first; at < length; at += 1) if (isSame(at)) same += 1;
   return same > (length - first) / 2;
+}
+
+/** Whether a message is from one speaker alone. */
+export function isFrom<Message>(
+  format: MessageFormat<Message>,
+  message: Message | undefined,
+  speaker: IContent['speaker'],
+): boolean {
+  const entries = message === undefined ? [] : readAlone(format, message).entries;
+  return entries.length > 0 && entries.every((entry) => entry.speaker === speaker);
 }
 
 /** Whether the first messages that are no instructions are the same. */

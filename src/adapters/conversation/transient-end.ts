@@ -1,11 +1,10 @@
 // Transient messages: some hosts append a message with the present state to each call, and leave it out of the next one. Such a
 // message is not added to the session, but sent after the compacted messages.
 
-import type { IContent } from '../../shared/content.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import type { MessageFormat } from '../format/message-format.js';
 import type { KnownMessages } from '../format/message-place.js';
-import { beginAlike, matchPrefix } from './prefix-match.js';
+import { beginAlike, isFrom, matchPrefix } from './prefix-match.js';
 import { readAlone } from './read-in-slices.js';
 
 /** The messages of a call, divided into those for the session and a transient one at the end. */
@@ -69,9 +68,9 @@ function splitTransientEnd<Message>(
   messages: readonly Message[],
 ): SplitMessages<Message> {
   const last = messages.at(-1);
-  if (last === undefined || messages.length < 2) return allStable(messages);
+  if (last === undefined || messages.length < 2 || !isFrom(format, last, 'human'))
+    return allStable(messages);
   const { entries } = readAlone(format, last);
-  if (!isFrom(entries, 'human')) return allStable(messages);
   const transientTokens = entries.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
   return { stable: messages.slice(0, -1), transient: [last], transientTokens };
 }
@@ -86,9 +85,7 @@ function hasDroppedEnd<Message>(
   const [last, now] = [known[at], messages[at]];
   if (last === undefined || now === undefined || last === now) return false;
   // Checked first, because it is cheaper than comparing all messages before the last one.
-  const isReplaced =
-    isFrom(readAlone(format, now).entries, 'ai') &&
-    isFrom(readAlone(format, last).entries, 'human');
+  const isReplaced = isFrom(format, now, 'ai') && isFrom(format, last, 'human');
   return isReplaced && matchPrefix(format, messages, known.slice(0, at)) !== undefined;
 }
 
@@ -102,8 +99,4 @@ export function findShortened<Message>(
   return lists.find(
     (known) => beginAlike(format, messages, known) && hasDroppedEnd(format, messages, known),
   );
-}
-
-function isFrom(entries: readonly IContent[], speaker: IContent['speaker']): boolean {
-  return entries.length > 0 && entries.every((entry) => entry.speaker === speaker);
 }

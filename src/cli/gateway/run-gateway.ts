@@ -98,12 +98,9 @@ export async function runBehindGateway(
     // On Windows, npm installs agents as batch files, which only a shell can start.
     const [file, ...rest] =
       process.platform === 'win32' ? [shellLine([command, ...args])] : [command, ...args];
-    const child = spawn(file, rest, {
-      shell: process.platform === 'win32',
-      stdio: 'inherit',
-      env: { ...process.env, ...variablesOf(gateway.url, process.env, upstreams) },
-    });
-    code = await exitCodeOf(child, command);
+    const env = { ...process.env, ...variablesOf(gateway.url, process.env, upstreams) };
+    const shell = process.platform === 'win32';
+    code = await exitCodeOf(() => spawn(file, rest, { shell, stdio: 'inherit', env }), command);
   } finally {
     await gateway.close();
   }
@@ -201,13 +198,15 @@ export function shellLine(words: readonly string[]): string {
   return words.map((word) => (/^[\w./:=@\\-]+$/.test(word) ? word : quoted(word))).join(' ');
 }
 
-async function exitCodeOf(child: ChildProcess, command: string): Promise<number> {
+async function exitCodeOf(start: () => ChildProcess, command: string): Promise<number> {
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
   // A terminal sends SIGINT to the child too, so forwarding would deliver it twice. This process exits when the child does.
   const ignore = (): void => undefined;
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
   for (const signal of SIGNALS)
     process.on(signal, signal === 'SIGINT' && hasTerminal ? ignore : forward);
+  // Only now: a signal without a listener would end this process, and leave the command running without its gateway.
+  const child = start();
   try {
     return await new Promise<number>((resolve) => {
       child.once('error', (error: NodeJS.ErrnoException) => {

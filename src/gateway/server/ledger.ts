@@ -9,6 +9,7 @@ import { judgeCacheRead } from '../../main/preflight/prompt-cache.js';
 import type { CacheMissCause } from '../../main/preflight/session-events.js';
 import { modelPrice } from '../../main/models/model-prices.js';
 import { CacheTerms } from '../../main/models/session-model.js';
+import { conversationName } from '../engine/conversation-name.js';
 import type {
   AnsweredUsage,
   EditReport,
@@ -87,7 +88,7 @@ export interface LedgerEvents {
 }
 
 export class Ledger extends EventEmitter<LedgerEvents> {
-  readonly #dry: ReadonlySet<string>;
+  readonly #dry: ReadonlySet<string | undefined>;
   readonly #maxConversations: number;
   readonly #conversations = new Map<string, Conversation>();
   readonly #passed = new Map<string, number>();
@@ -104,7 +105,9 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#logger = safeLogger(logger);
     this.setMaxListeners(0);
     this.#mode = mode;
-    this.#dry = new Set(dry);
+    // People name a conversation as its host does, which may not be the name it is shown by.
+    const asSent = dry.flatMap((name) => [{ session_id: name }, { metadata: { user_id: name } }]);
+    this.#dry = new Set(asSent.map(conversationName));
     this.#maxConversations = maxConversations;
   }
 

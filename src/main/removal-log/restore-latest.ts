@@ -1,10 +1,11 @@
-// Restores a call's response from an open session, or from the removal logs of all, if the caller does not know which session made the
-// call. The scope decides which sessions are searched, never the call id.
+// Restores a call's response from the named session, open or in the store, or from the removal logs of all, if the caller does not
+// know which session made the call. The scope decides which sessions are searched, never the call id.
 
 import { resolve } from 'node:path';
 import { CtxfoldError } from '../../shared/errors.js';
 import { assertString } from '../../shared/misuse.js';
 import type { Session } from '../session.js';
+import type { SessionStates } from '../state/session-states.js';
 import { isNotInRemovalLog, keepsNoRemovalLog } from './removal-log-errors.js';
 import type { RestoredResponse } from './restore.js';
 import { assertSessionScope, isInScope } from './session-scope.js';
@@ -29,7 +30,7 @@ export interface OpenSession extends Pick<Session, 'sessionId' | 'restore'> {
 }
 
 /**
- * Restores the original response to a call from the named session, or from the removal logs of all. If several have one, the one that
+ * Restores the original response to a call from the named session, from the store if it is not open, or from the removal logs of all. If several have one, the one that
  * was recorded last is returned.
  *
  * @throws TypeError if the id is no text, or the scope names no session; CtxfoldError `NOT_IN_REMOVAL_LOG` if no session in scope has the
@@ -40,6 +41,7 @@ export async function restoreLatest(
   open: readonly OpenSession[],
   callId: string,
   options: RestoreOptions,
+  states?: Pick<SessionStates, 'findOriginal'>,
 ): Promise<RestoredResponse> {
   assertString('callId', callId);
   assertSessionScope(options);
@@ -56,6 +58,10 @@ export async function restoreLatest(
   if (options.acrossSessions !== true && named !== undefined) return named.restore(callId);
   const logs = sessions.flatMap(({ removalLog }) => removalLog ?? []);
   if (logs.length === 0) {
+    const { sessionId } = options;
+    const kept =
+      sessionId === undefined ? undefined : await states?.findOriginal(callId, sessionId);
+    if (kept !== undefined) return kept;
     const which = options.acrossSessions === true ? '' : ' of this id';
     const advice =
       ' The log of a session that is not open is read by restore of ctxfold/removal-log.';

@@ -3,6 +3,8 @@
 
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
+import { PlanCursor } from '../../shared/density/plan/plan.js';
+import { ACTION } from '../../shared/density/rules/marks.js';
 import { assertIngestible } from '../../shared/ingestion.js';
 import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
 import { readJournal } from '../../shared/state/journal-record.js';
@@ -79,7 +81,8 @@ function* replayInSlices(
     const asSent = yield* continueAsSent(state, given, () => new Journal(keepsAdded, hashes));
     if (asSent !== undefined) return asSent;
   }
-  const records = yield* readAll(state);
+  const written = yield* readAll(state);
+  const records = written.map((record) => withoutLastEntry(record, known, given[known]));
   const total = records.filter(({ kind }) => kind !== 'settings').length;
   const foreign = { reason: 'foreign', entry: 0, followed: 0, left: total } as const;
   const isSameAt = (at: number): boolean => digests.bytes[at] === present.bytes[at];
@@ -153,6 +156,21 @@ function* continueAsSent(
   });
   yield* journal.digest.settleInSlices();
   return { journal, entries, tokens, memory: { ...memory, passes: FIRST_PASSES }, taken };
+}
+
+/**
+ * Returns the record of an edit as made before the last entry that was there, if the user or the model has another one in its place:
+ * hosts that add the present state to their last message leave it out of the next request. The edit was sent, and what a user says
+ * makes nothing stale but inclusions of files.
+ *
+ * @param known number of entries that are unchanged
+ */
+function withoutLastEntry(record: JournalRecord, known: number, by?: IContent): JournalRecord {
+  if (by === undefined || by.speaker === 'tool') return record;
+  if (record.kind !== 'rows' || record.at !== known + 1) return record;
+  for (const row = new PlanCursor(record.rows); !row.isAtEnd; row.next())
+    if (row.action === ACTION.cut) return record;
+  return { ...record, at: known };
 }
 
 /** @throws CtxfoldError `STATE_BROKEN` */

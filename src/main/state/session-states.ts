@@ -4,8 +4,10 @@ import type { IContent } from '../../shared/content.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
 import type { EditPolicy } from '../preflight/edit-options.js';
+import type { RestoredResponse } from '../removal-log/restore.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
 import { inTurns } from '../waiting/event-loop-turn.js';
+import { findOriginal } from './find-original.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { HistoryTrace } from './journal.js';
@@ -60,6 +62,17 @@ export class SessionStates {
     } else if (this.#remembers(edits)) known ??= await inTurns(this.#former.find(given));
     const about = { state: known, given, toolCatalog, calibration, digests };
     return { ...(await startHistory(history, about)), keeper };
+  }
+
+  /** Returns what a call of a named conversation answered, if the store has it. The conversation may be open in other processes only. */
+  async findOriginal(
+    callId: string,
+    conversationId: string,
+  ): Promise<RestoredResponse | undefined> {
+    const { store, logger } = this.#options;
+    const outage = this.#outage;
+    const keeper = store && new StateKeeper({ store, conversationId, logger, outage });
+    return findOriginal(callId, conversationId, [], keeper);
   }
 
   /** Remembers a closed session if there is no store. Yields to the event loop while it hashes the remaining entries. */

@@ -111,38 +111,36 @@ interface Conversation {
 export const isBoundElsewhere: Check = ({ turns, sent = [] }: ProviderRequest) => {
   const now = splitConversation(turns);
   const requests = sent.map(splitConversation);
-  const firstRequestOf = firstRequests(requests);
+  const places = placesOf(requests);
   const findings: Finding[] = [];
-  /** The reply that the current reasoning belongs to, by the first request that contained it, and the cause found for it. */
-  let reply = { request: -1, cause: null as Finding['cause'] | null };
-  for (const [at, { part, turn, at: partAt }] of now.reasoning.entries()) {
-    const request = firstRequestOf.get(sealOf(part)) ?? requests.length;
-    if (request !== reply.request) {
-      reply = { request, cause: causeOf(now, requests, firstRequestOf, at) };
+  let reply: Reply | undefined;
+  for (const [first, { part, turn, at }] of now.reasoning.entries()) {
+    const place = places.get(sealOf(part)) ?? { request: requests.length, reply: 0, index: 0 };
+    if (place.request !== reply?.request || place.reply !== reply.reply) {
+      const origin = originOf(place, requests, places);
+      reply = { ...place, first, origin, cause: origin && causeOf(now, first, origin, reply) };
     }
     if (reply.cause === null) continue;
-    findings.push({ turn, part: partAt, subject: turns[turn]?.itemId ?? '', cause: reply.cause });
+    findings.push({ turn, part: at, subject: turns[turn]?.itemId ?? '', cause: reply.cause });
   }
   return findings;
 };
 
-/** The entry that breaks the binding of a reply's reasoning; `undefined` if it is unknown, `null` if the binding holds. */
-function causeOf(
-  now: Conversation,
-  requests: readonly Conversation[],
-  firstRequestOf: ReadonlyMap<string, number>,
-  first: number,
-): Finding['cause'] | null {
-  const origin = originOf(sealOf(now.reasoning[first]?.part), requests, firstRequestOf);
-  if (origin === undefined) return null;
-  const change = changeBefore(now, first, origin);
-  if (change !== null) return now.others[change]?.part.entry;
-  for (let back = 1; back <= first; back += 1) {
-    const present = now.reasoning[first - back];
-    if (sealOf(present?.part) !== sealOf(origin.reasoning.at(-back)?.part))
-      return present?.part.entry;
-  }
-  return null;
+/** Where reasoning stands in the first request that contains it. */
+interface Place {
+  readonly request: number;
+  /** Number of the reply among those that no request before contains; above 0 only if not all requests are known. */
+  readonly reply: number;
+  /** Index in the request's reasoning. */
+  readonly index: number;
+}
+
+/** A reply of which reasoning is left, `first` being the first. */
+interface Reply extends Place {
+  readonly first: number;
+  readonly origin: Origin | null;
+  /** The entry that breaks the binding; `undefined` if it is unknown, `null` if the binding holds. */
+  readonly cause: Finding['cause'] | null;
 }
 
 /** What a reply was generated from. */
@@ -150,31 +148,49 @@ interface Origin {
   readonly request: Conversation;
   /** Number of other parts of the request in front of the reply. */
   readonly length: number;
-  /** The reasoning in front of it: the request's, then the reply's own. */
+  /** The reasoning in front of it. */
   readonly reasoning: readonly Placed[];
+  /** Number of those. */
+  readonly count: number;
 }
 
-/** Finds what reasoning was generated from; `undefined` without earlier requests. */
+/** Finds what reasoning was generated from; `null` without earlier requests. */
 function originOf(
-  seal: string,
+  { request: number, reply, index }: Place,
   requests: readonly Conversation[],
-  firstRequestOf: ReadonlyMap<string, number>,
-): Origin | undefined {
-  const number = firstRequestOf.get(seal) ?? requests.length;
+  places: ReadonlyMap<string, Place>,
+): Origin | null {
   const holder = requests[number];
-  const own = holder?.reasoning.findIndex(({ part }) => sealOf(part) === seal) ?? 0;
-  const before = holder?.reasoning.slice(0, own) ?? [];
-  const request = requests[number - 1];
+  const request = reply === 0 ? requests[number - 1] : undefined;
   if (request !== undefined) {
-    const ofReply = before.filter(({ part }) => firstRequestOf.get(sealOf(part)) === number);
-    return {
-      request,
-      length: request.others.length,
-      reasoning: [...request.reasoning, ...ofReply],
-    };
+    const before = holder?.reasoning.slice(0, index) ?? [];
+    const ofReply = before.filter(({ part }) => places.get(sealOf(part))?.request === number);
+    const reasoning = [...request.reasoning, ...ofReply];
+    return { request, length: request.others.length, reasoning, count: reasoning.length };
   }
-  // Reasoning in the first request was generated from what is before it there; the actual request is not known.
-  return holder && { request: holder, length: holder.othersBefore[own] ?? 0, reasoning: before };
+  if (holder === undefined) return null;
+  // The actual request is not known, but what was before the reply in the next one.
+  const length = holder.othersBefore[index] ?? 0;
+  return { request: holder, length, reasoning: holder.reasoning, count: index };
+}
+
+function causeOf(
+  now: Conversation,
+  first: number,
+  origin: Origin,
+  previous: Reply | undefined,
+): Reply['cause'] {
+  // In one request, what breaks a reply breaks the next one, too, and what agreed is not compared again.
+  const agreed = previous?.origin?.request === origin.request ? previous : undefined;
+  if (agreed !== undefined && agreed.cause !== null) return agreed.cause;
+  const change = changeBefore(now, first, origin, agreed?.origin?.length ?? 0);
+  if (change !== null) return now.others[change]?.part.entry;
+  for (let back = 1; back <= first - (agreed?.first ?? 0); back += 1) {
+    const present = now.reasoning[first - back];
+    if (sealOf(present?.part) !== sealOf(origin.reasoning[origin.count - back]?.part))
+      return present?.part.entry;
+  }
+  return null;
 }
 
 /** The index of the first other part in front of a reply that differs from before, or `null`. */
@@ -182,15 +198,18 @@ function changeBefore(
   now: Conversation,
   first: number,
   { request, length }: Origin,
+  agreed: number,
 ): number | null {
   const end = now.othersBefore[first] ?? 0;
-  const changes = possibleStarts(now, request, length, end).map((start) => {
+  const starts = possibleStarts(now, request, length, end);
+  const from = starts.length === 1 ? agreed : 0;
+  const changes = starts.map((start) => {
     // What stands in front of this start is gone, so it is not the reply's own.
     const isOwn = (other: Placed | undefined): boolean =>
       other?.role === 'assistant' &&
       (other.part.entry === now.reasoning[first]?.part.entry ||
         !request.others.slice(0, start).some((gone) => isSame(gone, other)));
-    return firstChange(now, end, request.others.slice(start, length), isOwn);
+    return firstChange(now, { from, end }, request.others.slice(from + start, length), isOwn);
   });
   if (changes.includes(null)) return null;
   const [ifNothingIsKept = 0, ...ifKept] = changes as readonly number[];
@@ -216,18 +235,24 @@ function possibleStarts(
   return [length, ...kept, Math.max(0, length - end)];
 }
 
-/** The index of the first part that differs from before, or `null`. @param isOwn whether a part may belong to the reply itself */
+/**
+ * The index of the first part that differs from before, or `null`.
+ *
+ * @param former the parts that were in front of the reply, from `from` on
+ * @param isOwn whether a part may belong to the reply itself
+ */
 function firstChange(
   { others }: Conversation,
-  end: number,
+  { from, end }: { readonly from: number; readonly end: number },
   former: readonly Placed[],
   isOwn: (other: Placed | undefined) => boolean,
 ): number | null {
-  for (const [at, part] of former.entries()) {
+  for (const [index, part] of former.entries()) {
+    const at = from + index;
     if (!isSame(others[at], part) || at >= end) return at;
   }
   // Anything but the reply's own parts between the request and its reply was added later.
-  for (let at = former.length; at < end; at += 1) {
+  for (let at = from + former.length; at < end; at += 1) {
     if (!isOwn(others[at])) return at;
   }
   return null;
@@ -260,16 +285,21 @@ function isCompaction({ kind, content }: TurnPart): boolean {
   return kind === 'opaque' && asRecord(content)?.['kind'] === COMPACTION_KIND;
 }
 
-/** By reasoning, the index of the first request that contains it; it was generated from the request before. */
-function firstRequests(requests: readonly Conversation[]): ReadonlyMap<string, number> {
-  const first = new Map<string, number>();
-  for (const [at, { reasoning }] of requests.entries()) {
-    for (const { part } of reasoning) {
+/** By reasoning, where it stands in the first request that contains it. Between two replies, something is not the model's. */
+function placesOf(requests: readonly Conversation[]): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  for (const [request, { reasoning, others, othersBefore }] of requests.entries()) {
+    let last: Place | undefined;
+    for (const [index, { part }] of reasoning.entries()) {
       const key = sealOf(part);
-      if (!first.has(key)) first.set(key, at);
+      if (places.has(key)) continue;
+      const between = others.slice(last && othersBefore[last.index], othersBefore[index]);
+      const isNext = last !== undefined && between.some(({ role }) => role !== 'assistant');
+      last = { request, reply: (last?.reply ?? 0) + (isNext ? 1 : 0), index };
+      places.set(key, last);
     }
   }
-  return first;
+  return places;
 }
 
 /** Identifies reasoning by its signature and encrypted content. */

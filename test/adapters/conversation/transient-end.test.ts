@@ -1,4 +1,6 @@
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { messageCompactor } from '../../../src/anthropic.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
@@ -96,4 +98,21 @@ describe('a transient message at the end', () => {
     createReader.mockRestore();
     expect(sessions).toHaveLength(2);
   });
+});
+
+it('a text that the host adds to its last message, beside results, and leaves out of the next call keeps the session', async () => {
+  const compact = messageCompactor(compactor, { onSession: (session) => sessions.push(session) });
+  const messages: MessageParam[] = [{ role: 'user', content: 'go' }];
+  for (let at = 0; at < 9; at += 1) {
+    const id = `c${at}`;
+    const call = { type: 'tool_use', id, name: 'bash', input: { command: `make ${at}` } } as const;
+    const result = { type: 'tool_result', tool_use_id: id, content: `made ${at}` } as const;
+    const now = { type: 'text', text: `It is ${at} o'clock.` } as const;
+    messages.push({ role: 'assistant', content: [call] });
+    await compact([...messages, { role: 'user', content: [result, now] }]);
+    messages.push({ role: 'user', content: [result] });
+  }
+  // Short conversations may well begin alike.
+  expect(sessions.length).toBeLessThanOrEqual(3);
+  expect(sessions.at(-1)?.costs().requests).toBeGreaterThanOrEqual(7);
 });

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -163,6 +164,16 @@ describe('runBehindGateway', () => {
       /^ctxfold: 1 call: with ctxfold [\d,]+ tokens of messages instead of [\d,]+, \d+ % less, \$\S+ instead of \$/,
     );
     expect(last.includes('--mode compact compacts')).toBe(mode === 'observe');
+  });
+
+  it('listens for signals before the command starts, which could not be forwarded to it otherwise', async () => {
+    const before = process.listenerCount('SIGTERM');
+    const listening: number[] = [];
+    const onStart = (): void => void listening.push(process.listenerCount('SIGTERM'));
+    subscribe('child_process', onStart);
+    onTestFinished(() => void unsubscribe('child_process', onStart));
+    expect(await runBehindGateway([process.execPath, '-e', ''], {})).toBe(0);
+    expect(listening).toEqual([before + 1]);
   });
 
   it('leaves Ctrl-C to the terminal, which signals the command itself, also if its input is a pipe', async () => {

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { conversationName } from '../../../src/gateway/engine/conversation-name.js';
 import type { ConversationState, EngineAnswer } from '../../../src/gateway/engine/protocol.js';
 import { Ledger } from '../../../src/gateway/server/ledger.js';
 import type { CallRecord } from '../../../src/gateway/server/ledger.js';
 import { completeGatewayOptions } from '../../../src/gateway/server/options.js';
 
+const SESSION = '11111111-2222-4333-8444-555555555555';
+const USER = `user_1f_account__session_${SESSION}`;
 const NOTHING = { sentTokens: 0, cacheReadTokens: 0, requests: 0 };
 
 function lineOf({
@@ -97,6 +100,22 @@ describe('Ledger', () => {
       expect(ledger.modeOf(line)).toBe(later);
     },
   );
+
+  it.each([
+    ['its id', 'one', {}],
+    ['a name', 'chat-7', { session_id: 'chat-7' }],
+    [
+      'a name that is shown by its hash',
+      'me@example.com: chat 7',
+      { prompt_cache_key: 'me@example.com: chat 7' },
+    ],
+    ['a user id of Claude Code', USER, { metadata: { user_id: USER } }],
+    ['the session in such a user id', SESSION, { metadata: { user_id: USER } }],
+  ])('only observes a conversation that is given by %s', (_, dry, fields) => {
+    const ledger = new Ledger(completeGatewayOptions({ mode: 'compact', dry: [dry] }));
+    expect(ledger.modeOf({ id: 'one', name: conversationName(fields) })).toBe('observe');
+    expect(ledger.modeOf({ id: 'two', name: 'another' })).toBe('compact');
+  });
 
   it('returns the conversations that a switch of the mode newly compacts, and notifies listeners of all', () => {
     const ledger = new Ledger(completeGatewayOptions({ dry: ['dry'] }));

@@ -86,6 +86,35 @@ describe('a history that the host has changed', () => {
     },
   );
 
+  it('keeps an edit that landed in front of a last message of the user that the host has replaced', async () => {
+    const session = await open({ edits: 'every-turn' });
+    const read = [
+      aiContent([toolCall('r', 'read_file', { file_path: 'a.ts' })]),
+      toolContent([toolResponse('r', 'read_file', NOISE)]),
+    ];
+    const write = [
+      aiContent([toolCall('w', 'write_file', { file_path: 'a.ts', content: 'new' })]),
+      toolContent([toolResponse('w', 'write_file', 'done')]),
+    ];
+    const work = [humanText('go'), ...read, ...write];
+    session.history.addAll([...work, humanText('It is 12:00.')]);
+    await session.ensureCompressionBeforeSend('p');
+    const prefix = session.history.getAll().slice(0, -1);
+    expect(JSON.stringify(prefix)).not.toContain('noise');
+    const state = session.snapshot();
+    for (const next of [[humanText('It is 12:01.')], [...ran('r1'), humanText('It is 12:02.')]]) {
+      const other = await open({ edits: 'append-only', history: [...work, ...next], state });
+      expect(other.history.getAll().slice(0, prefix.length)).toEqual(prefix);
+      // It stays in the journal: another process goes on from there.
+      const later = [...work, ...next, aiContent([{ type: 'text', text: 'so' }])];
+      const third = await open({ history: later, state: other.snapshot() });
+      expect(third.history.getAll().slice(0, prefix.length)).toEqual(prefix);
+    }
+    // The write that made the read stale has gone.
+    const other = await open({ history: [...work.slice(0, -2), humanText('Stop.')], state });
+    expect(JSON.stringify(other.history.getAll())).toContain('noise');
+  });
+
   it('drops what a compaction replaces if the first entry is another one', async () => {
     const session = await sent();
     const compaction = entryOfProvider([

@@ -40,6 +40,21 @@ describe('Session.restore with a store', () => {
     expect((await other.restore(callId)).response).toEqual(ORIGINAL);
   });
 
+  it('returns an original to a compactor that has not opened the conversation', async () => {
+    const store = memoryStore();
+    const callId = ORIGINAL?.callId ?? '';
+    const session = await open(store, 'mine', HISTORY);
+    await session.ensureCompressionBeforeSend('request');
+    await session.close();
+    const other = createCompactor({ offload: 'inline', store });
+    const restored = await other.restore(callId, { sessionId: 'mine' });
+    expect(restored).toMatchObject({ response: ORIGINAL, sessionId: 'mine' });
+    for (const scope of [{ sessionId: 'not mine' }, { acrossSessions: true }] as const) {
+      const code = 'NOT_IN_REMOVAL_LOG';
+      await expect(other.restore(callId, scope)).rejects.toMatchObject({ code });
+    }
+  });
+
   it('returns the final result of a tool that has answered bit by bit', async () => {
     const store = memoryStore();
     const partial = { ...ORIGINAL!, result: 'so far', isComplete: false };

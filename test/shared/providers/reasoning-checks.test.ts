@@ -99,6 +99,33 @@ describe('reasoning', () => {
     );
   });
 
+  it('is found if only some of the former requests are known', () => {
+    const short = toolContent([toolResponse('a', 'read_file', 'pruned')]);
+    for (const sent of [
+      [HISTORY],
+      [HISTORY.slice(0, 1), HISTORY],
+      [HISTORY.slice(0, 3), HISTORY],
+    ]) {
+      expect(boundIn(HISTORY, sent)).toEqual([]);
+      expect(boundIn([...HISTORY, ...step('d')], sent)).toEqual([]);
+      expect(boundIn(withoutThoughts(1), sent)).toEqual([]);
+      expect(boundIn(withoutThoughts(3, 5), sent)).toEqual([]);
+      expect(boundIn(withoutThoughts(3), sent)).toEqual([[5, 1]]);
+      expect(boundIn(replaced(2, short), sent)).toEqual([
+        [3, 2],
+        [5, 2],
+      ]);
+      expect(boundIn(replaced(4, short), sent)).toEqual([[5, 4]]);
+    }
+  });
+
+  it('is compared once with a request of many replies', () => {
+    const long = Array.from({ length: 20_000 }, (_, at) => step(`${at}`)).flat();
+    const start = performance.now();
+    expect(boundIn(structuredClone(long), [long])).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+
   it('is reported in the words of each provider, and not at all without the former requests', () => {
     const history = replaced(2, toolContent([toolResponse('a', 'read_file', 'pruned')]));
     expect(validate(history, 'anthropic')).toEqual([]);
