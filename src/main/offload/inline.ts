@@ -49,7 +49,7 @@ export class InlineOffload implements Offload {
     // A copy: the history may change while we yield.
     const entries = history.slice(0, base.length);
     if (base.length > ENTRIES_AT_ONCE && this.#index.isNew(base)) {
-      await inTurns(this.#index.lookAhead(entries, base, config));
+      await inTurns(this.#index.lookAhead(entries, base, config), entries.length);
       signal?.throwIfAborted();
     }
     const startedAt = performance.now();
@@ -70,7 +70,7 @@ export class InlineOffload implements Offload {
     signal?.throwIfAborted();
     if (counter === undefined) return entries.map(estimateEntryTokens);
     const startedAt = performance.now();
-    const tokens = await inTurns(countInSlices(entries, counter), signal);
+    const tokens = await inTurns(countInSlices(entries, counter), entries.length, signal);
     this.#addPass('count', entries.length, performance.now() - startedAt);
     return tokens;
   }
