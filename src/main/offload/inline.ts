@@ -49,7 +49,7 @@ export class InlineOffload implements Offload {
     // A copy: the history may change while we yield.
     const entries = history.slice(0, base.length);
     if (base.length > ENTRIES_AT_ONCE && this.#index.isNew(base)) {
-      await inTurns(this.#index.lookAhead(entries, base, config), entries.length);
+      await inTurns(this.#index.lookAhead(entries, base, config));
       signal?.throwIfAborted();
     }
     const startedAt = performance.now();
