@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
@@ -10,7 +11,7 @@ import fc from 'fast-check';
 import { Cluster, Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { createClient, createCluster } from 'redis';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { directoryStore } from '../../src/main/state/directory-store.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
 import { openStore } from '../../src/main/state/open-store.js';
@@ -343,6 +344,71 @@ describe('openStore', () => {
     expect(await store.save('key', 'state', null)).toBeTypeOf('number');
     await close();
   });
+
+  const DATABASES = [
+    { command: 'redis-server', start: startRedis, server: 'redis://127.0.0.1', path: '' },
+    {
+      command: 'postgres',
+      start: startPostgres,
+      server: 'postgres://postgres@127.0.0.1',
+      path: '/postgres',
+    },
+  ];
+  it.each(DATABASES.filter(({ command }) => isInstalled(command)))(
+    'replaces connections to $command that have become silent, and closes whatever they do',
+    async ({ start, server, path }) => {
+      const database = await start();
+      onTestFinished(() => database.stop());
+      const sockets: Socket[] = [];
+      const silent = new Set<Socket>();
+      const heard: (() => void)[] = [];
+      const relay = (from: Socket, to: Socket): void => {
+        sockets.push(from);
+        from.on('error', () => undefined);
+        from.on('data', (bytes) => {
+          if (silent.has(from)) heard.splice(0).forEach((hear) => hear());
+          else to.write(bytes);
+        });
+      };
+      const proxy = createServer((socket) => {
+        const remote = connect(database.port, '127.0.0.1');
+        relay(socket, remote);
+        relay(remote, socket);
+      });
+      const port = await freePort();
+      await once(proxy.listen(port, '127.0.0.1'), 'listening');
+      onTestFinished(() => {
+        for (const socket of sockets) socket.destroy();
+        proxy.close();
+      });
+      /** As if the server were gone without a word. */
+      const silence = (): void => {
+        for (const socket of sockets) silent.add(socket);
+      };
+
+      const { store, close } = await openStore(`${server}:${port}${path}`);
+      const version = await store.save('key', 'state', null);
+      silence();
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const ask = async (): Promise<{ readonly answer: Promise<unknown> }> => {
+        const isHeard = new Promise<void>((resolve) => heard.push(resolve));
+        const answer = store.load('key').catch(() => undefined);
+        await isHeard;
+        return { answer };
+      };
+      const { answer } = await ask();
+      vi.advanceTimersByTime(30_000);
+      vi.useRealTimers();
+      await answer;
+      expect(await store.load('key')).toEqual({ state: 'state', version });
+      silence();
+      let isSettled = false;
+      void (await ask()).answer.then(() => (isSettled = true));
+      await close();
+      expect(isSettled).toBe(false);
+    },
+  );
 
   it.skipIf(!isInstalled('postgres'))(
     'creates missing tables in PostgreSQL, and needs no right to create existing ones',

@@ -227,9 +227,9 @@ export class Conversation<Message> {
   ): Promise<Session> {
     // A rejected call changes nothing. But if it is the first one, there is no conversation to continue.
     this.#isBroken ||= this.#session === undefined;
-    const slices = view.readInSlices(messages);
     const [{ format }, { logger }] = [this.#parts, this.#options];
-    const reading = await inTurns(warningOfOtherSdk(slices, messages, format.sdk, logger));
+    const slices = warningOfOtherSdk(view.readInSlices(messages), messages, format.sdk, logger);
+    const reading = await inTurns(slices, messages.length);
     this.#isReady = false;
     const startsOver = view !== this.#view;
     this.#view = view;

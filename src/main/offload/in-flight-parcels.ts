@@ -14,11 +14,12 @@ export interface CountingThreads {
   readonly countingThreads: number;
   /** Minimum number of queued entries for which counting on other threads pays. */
   readonly countsFrom: number;
-  /** Counts entries; rejects if that failed. */
+  /** Counts entries; rejects if that failed. @param rank parcels of a lower rank are counted first */
   count(
     packed: PackedEntries,
     knownTokens: Int32Array,
     signal: AbortSignal,
+    rank: number,
   ): Promise<ReadReply<PackedCounts>>;
 }
 
@@ -50,8 +51,12 @@ const MAX_HELD_CHARACTERS = 8 * MAX_BATCH_CHARACTERS;
 /** Minimum number of entries to send as bytes; cloning is faster for fewer. */
 const MIN_PACKED = 32;
 
+let histories = 0;
+
 /** The parcels taken from a queue and not answered yet. */
 export class InFlightParcels {
+  /** The history that began to move in first is counted first: parcel by parcel in turn, many would all be counted late. */
+  readonly #rank: number = (histories += 1);
   readonly #options: InFlightParcelsOptions;
   readonly #waiting: InFlightParcel[] = [];
   readonly #ending = new AbortController();
@@ -148,7 +153,7 @@ export class InFlightParcels {
     };
     this.#counting += 1;
     const startedAt = performance.now();
-    const counted = threads.count(stage.packed, stage.knownTokens, signal);
+    const counted = threads.count(stage.packed, stage.knownTokens, signal, this.#rank);
     const postedAt = performance.now();
     return counted.then(
       ({ value, runMs }) => {

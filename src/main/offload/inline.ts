@@ -70,7 +70,7 @@ export class InlineOffload implements Offload {
     signal?.throwIfAborted();
     if (counter === undefined) return entries.map(estimateEntryTokens);
     const startedAt = performance.now();
-    const tokens = await inTurns(countInSlices(entries, counter), signal);
+    const tokens = await inTurns(countInSlices(entries, counter), entries.length, signal);
     this.#addPass('count', entries.length, performance.now() - startedAt);
     return tokens;
   }

@@ -94,9 +94,10 @@ export class ResidentHost implements ConnectionHost {
     packed: PackedEntries,
     knownTokens: Int32Array,
     signal: AbortSignal,
+    rank: number,
   ): Promise<ReadReply<PackedCounts>> {
     const request = { kind: 'count-packed', packed, knownTokens } as const;
-    return this.#pool.run(request, { signal });
+    return this.#pool.run(request, { signal, rank });
   }
 
   /** Evicts idle sessions down to the limit, least recently used first. Busy ones are skipped, even if the limit stays exceeded. */

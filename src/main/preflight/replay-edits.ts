@@ -11,7 +11,7 @@ import { ACTION } from '../../shared/density/rules/marks.js';
 import { SLICE_MS } from '../../shared/slices.js';
 import { GrowingIndex } from '../offload/growing-index.js';
 import type { Journal } from '../state/journal.js';
-import { nextTurn } from '../waiting/event-loop-turn.js';
+import { beginWork } from '../waiting/event-loop-turn.js';
 import { EditGate, isBatching } from './edit-policy.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
 import { duePasses } from './due-passes.js';
@@ -137,11 +137,12 @@ class PreflightReplay {
     signal: AbortSignal | undefined,
     play: (preflight: FormerPreflight) => Promise<void> | undefined,
   ): Promise<void> {
+    const nextTurn = beginWork(this.#given.length, signal);
     let start = performance.now();
     for (const preflight of preflightsOf(this.#given)) {
       await play(preflight);
       if (performance.now() - start < SLICE_MS) continue;
-      await nextTurn(signal);
+      await nextTurn();
       start = performance.now();
     }
   }

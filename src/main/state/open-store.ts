@@ -1,6 +1,7 @@
 // Opens the store named on a command line or in a configuration. Loads a database client only if it is needed.
 
 import { CtxfoldError } from '../../shared/errors.js';
+import { settledWithin } from '../waiting/abortable.js';
 import { directoryStore } from './directory-store.js';
 import { POSTGRES_MIGRATION, postgresStore } from './postgres-store.js';
 import type { PostgresClient } from './postgres-store.js';
@@ -27,6 +28,17 @@ export async function openStore(where: string): Promise<OpenedStore> {
   return { store: directoryStore(where), close: () => Promise.resolve() };
 }
 
+/**
+ * A connection without an answer for this long is replaced: after a failover its server may be gone without a word, which the system
+ * notices only after a quarter of an hour. Longer for PostgreSQL, which goes on with a query of a lost connection, such as one that
+ * waits for a lock.
+ */
+const REDIS_SILENCE_MS = 5_000;
+const POSTGRES_SILENCE_MS = 30_000;
+
+/** How long `close` waits for connections to close. */
+const CLOSE_MS = 2_000;
+
 async function openRedis(url: string): Promise<OpenedStore> {
   const { Redis } = await installed('ioredis', () => import('ioredis'));
   // A server restart of up to 0.75 s only delays an operation. After that the client rejects it with an error that names only the
@@ -37,6 +49,7 @@ async function openRedis(url: string): Promise<OpenedStore> {
         maxRetriesPerRequest: 5,
         retryStrategy: () => 150,
         connectTimeout: 2_000,
+        socketTimeout: REDIS_SILENCE_MS,
       }),
   );
   let failure: Error | undefined;
@@ -62,7 +75,11 @@ async function openRedis(url: string): Promise<OpenedStore> {
 
 async function openPostgres(url: string): Promise<OpenedStore> {
   const { default: pg } = await installed('pg', () => import('pg'));
-  const options = { connectionString: url, connectionTimeoutMillis: 2_000 };
+  const options = {
+    connectionString: url,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: POSTGRES_SILENCE_MS,
+  };
   // A pool would read the URL only with its first query.
   orInvalidUrl(() => new pg.Client(options));
   const pool = new pg.Pool({ ...options, max: 8, allowExitOnIdle: true });
@@ -77,7 +94,9 @@ async function openPostgres(url: string): Promise<OpenedStore> {
     await tables;
     return pool.query(text, values);
   };
-  return { store: postgresStore({ query }), close: () => pool.end() };
+  // A pool waits for the server to close each connection.
+  const close = (): Promise<void> => settledWithin(CLOSE_MS, pool.end(), true);
+  return { store: postgresStore({ query }), close };
 }
 
 /** Runs the migration only if tables are missing: PostgreSQL requires the right to create tables even if they exist. */

@@ -14,7 +14,7 @@ import type { HistoryService } from '../history-service.js';
 import { bindsReasoning } from '../models/model-limits.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
-import { inTurns, nextTurn } from '../waiting/event-loop-turn.js';
+import { beginWork, inTurns } from '../waiting/event-loop-turn.js';
 import { firstDifferingEntry } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { Journal } from './journal.js';
@@ -229,6 +229,7 @@ export async function startHistory(
     return { taken: given.length, ...read };
   }
   const { journal, entries, tokens, taken, divergence } = read.resumed;
+  const nextTurn = beginWork(entries.length);
   for (let start = 0; start === 0 || start < entries.length; start += ENTRIES_PER_TURN) {
     if (start > 0) await nextTurn();
     const end = start + ENTRIES_PER_TURN;
@@ -249,7 +250,8 @@ async function readStateFor(
   try {
     const opened = openState(options.state);
     const keepsAdded = history.journal.added !== undefined;
-    const resumed = await inTurns(replayInSlices(opened, options, keepsAdded));
+    const slices = replayInSlices(opened, options, keepsAdded);
+    const resumed = await inTurns(slices, options.given.length);
     return 'journal' in resumed ? { opened, resumed } : { report: resumed };
   } catch (error) {
     if (!(error instanceof CtxfoldError)) throw error;
@@ -337,7 +339,7 @@ export async function startOver(
   adopt: Adopt,
 ): Promise<StateReport | undefined> {
   const { given } = options;
-  await inTurns(checkEach(given));
+  await inTurns(checkEach(given), given.length);
   history.assertOpen();
   history.clear();
   const { memory, taken, report } = await startHistory(history, options);
@@ -366,6 +368,7 @@ export async function addInTurns(
   given: readonly IContent[],
   from: number = 0,
 ): Promise<void> {
+  const nextTurn = beginWork(given.length - from);
   for (let start = from; start < given.length; start += ENTRIES_PER_TURN) {
     if (start > from) await nextTurn();
     history.addAll(given.slice(start, start + ENTRIES_PER_TURN), undefined, start);

@@ -56,10 +56,12 @@ export class SessionStates {
     // If the entries are added later, the first save finds the stored state.
     if (keeper !== undefined && given.length > 0) {
       if (conversationId === undefined) digests = new WeakMap();
-      const names = digests === undefined ? [] : await inTurns(namesOf(given, digests));
+      const names =
+        digests === undefined ? [] : await inTurns(namesOf(given, digests), given.length);
       const kept = await keeper.load(names);
       known ??= kept;
-    } else if (this.#remembers(edits)) known ??= await inTurns(this.#former.find(given));
+    } else if (this.#remembers(edits))
+      known ??= await inTurns(this.#former.find(given), given.length);
     const about = { state: known, given, toolCatalog, calibration, digests };
     return { ...(await startHistory(history, about)), keeper };
   }

@@ -281,6 +281,19 @@ describe('WorkerPool', () => {
     });
   });
 
+  test('of waiting tasks runs those of the lowest rank first, and equal ones in their order', async () => {
+    const pool = openPool();
+    await pool.run(PROBE);
+    const gate = held();
+    const first = pool.run(gate.request);
+    const done: number[] = [];
+    const ranks = [2, 3, undefined, 2, 1, undefined];
+    const all = ranks.map((rank, at) => pool.run(PROBE, { rank }).then(() => done.push(at)));
+    gate.open();
+    await Promise.all([first, ...all]);
+    expect(done).toEqual([2, 5, 4, 0, 3, 1]);
+  });
+
   describe('abort', () => {
     test('before: rejects with the reason and starts nothing', async () => {
       const pool = openPool();
