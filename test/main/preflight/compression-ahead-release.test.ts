@@ -11,7 +11,9 @@ it('leaves no watcher behind a summary that has landed', async () => {
   const watch = Reflect.get<HistoryService, 'watch'>(HistoryService.prototype, 'watch');
   let watching = 0;
   const spy = vi.spyOn(HistoryService.prototype, 'watch');
-  onTestFinished(() => void spy.mockRestore());
+  onTestFinished(() => {
+    spy.mockRestore();
+  });
   spy.mockImplementation(function (this: HistoryService, watcher) {
     const unwatch = watch.call(this, watcher);
     watching += 1;
