@@ -136,6 +136,16 @@ describe('a gateway', () => {
     }
   });
 
+  it('says of an encoded body on a page of its own that it is to be sent as it is', async () => {
+    await start();
+    const [api] = API_TALKS;
+    const body = gzipSync(JSON.stringify({ format: api!.name, messages: talk(api!, 2) }));
+    const headers = { 'content-encoding': 'gzip' };
+    const { status, body: said } = await world.send('/ctxfold/compact', { body, headers });
+    expect([status, said.toString()]).toEqual([415, expect.stringContaining('content-encoding')]);
+    expect((await world.send('/ctxfold/state', { method: 'GET' })).status).toBe(200);
+  });
+
   it('passes on status, headers in their order and spelling, and trailers', async () => {
     await start();
     world.answer = (_, response) => {

@@ -31,6 +31,7 @@ export const openApi = (maxBodyBytes: number): object => ({
           },
           400: { description: 'Not such a body.' },
           413: { description: `A body of more than ${maxBodyBytes} bytes.` },
+          415: { description: 'A body with a `content-encoding`.' },
           503: { description: 'It could not be read; the next one may be.' },
         },
       },

@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord, tryParseJson } from '../../shared/json.js';
 import { BodyCopy } from './body-copy.js';
+import { codingOf } from './coding.js';
 import type { ExchangeParts } from './exchange.js';
 import { refuse } from './forward.js';
 import type { Ledger } from './ledger.js';
@@ -153,12 +154,16 @@ async function compact(
   send(response, 'application/json', body);
 }
 
-/** Reads the body of a request. Returns `undefined` if it was aborted, or if it is too large, which is answered here. */
+/** Reads the body of a request. Returns `undefined` if it was aborted, or if it is too large or encoded, which is answered here. */
 async function bodyOf(
   request: IncomingMessage,
   response: ServerResponse,
   maxBytes: number,
 ): Promise<Buffer | undefined> {
+  if (codingOf(request.headers) !== 'none') {
+    refuse(response, 415, 'expected a body without content-encoding.');
+    return undefined;
+  }
   const copy = new BodyCopy(maxBytes);
   try {
     for await (const chunk of request) {

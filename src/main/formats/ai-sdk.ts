@@ -11,6 +11,7 @@ import {
   errorLine,
   parseArguments,
   textOfParts,
+  tryParseJson,
   type JsonRecord,
 } from '../../shared/json.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
@@ -29,13 +30,19 @@ const STEP_START = 'step-start';
 
 /** Whether a message has a part that other formats do not have: a call or result with this id, or a typed part of a chat. */
 function isOfAiSdk(message: unknown): boolean {
-  const { role, parts, content } = asRecord(message) ?? {};
-  const ofChat = asArray(parts).map(asRecord);
+  const fields = asRecord(message) ?? {};
+  const { role, content } = fields;
+  const ofChat = asArray(partsOf(fields)).map(asRecord);
   return (
     ROLES.has(role) &&
     (ofChat.some((part) => typeof part?.['type'] === 'string') ||
       asArray(content).some((part) => typeof asRecord(part)?.['toolCallId'] === 'string'))
   );
+}
+
+/** The parts of a chat's message. A database that has no type for JSON, such as SQLite, keeps them as text. */
+function partsOf({ parts }: JsonRecord): unknown {
+  return typeof parts === 'string' ? tryParseJson(parts) : parts;
 }
 
 /** Saved messages of the AI SDK. */
@@ -60,7 +67,7 @@ function readMessage(message: JsonRecord, history: HistoryAssembler): void {
     id: asText(message['id']),
     timestamp: asTimestamp(message['createdAt'] ?? asRecord(message['metadata'])?.['createdAt']),
   };
-  for (const step of stepsOf(message['parts'] ?? message['content'])) {
+  for (const step of stepsOf(partsOf(message) ?? message['content'])) {
     readStep(step, role, metadata, history);
   }
 }

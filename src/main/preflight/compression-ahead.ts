@@ -275,7 +275,11 @@ export class CompressionAhead {
       if (thrown instanceof SummaryRejectedError) this.#account.noteThrownAway();
       // No background retry of the provider: the turn that needs the compaction retries once, then uses the fallback strategy.
       if (job.strategy.name === 'provider') this.#hasFailed = true;
-      else this.#failure = asError(thrown);
+      else {
+        const error = asError(thrown);
+        this.#failure = error;
+        this.#parts.logger.warn('a compression in the background failed', { error });
+      }
     }
   }
 

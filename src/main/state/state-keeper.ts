@@ -4,15 +4,15 @@
 import { hash } from 'node:crypto';
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
-import { asError, CtxfoldError, systemCode } from '../../shared/errors.js';
+import { asError, CtxfoldError, isError, systemCode } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { Logger } from '../host/logger.js';
 import { adviceFor } from '../removal-log/removal-log-errors.js';
 import { withDeadline } from '../waiting/abortable.js';
 import type { Journal } from './journal.js';
 import { isNewer, newerState } from './session-state.js';
-import { DEFAULT_LIMITS } from './state-store.js';
-import type { SaveOutcome, StateStore, StoredState } from './state-store.js';
+import { DEFAULT_LIMITS, readStored } from './state-store.js';
+import type { StateStore, StoredState } from './state-store.js';
 
 export interface StateKeeperOptions {
   readonly store: StateStore;
@@ -195,10 +195,9 @@ export class StateKeeper {
     const outcome = await this.#callStore(async (store) => {
       asked.push(store);
       const saved: unknown = await store.save(key, text, known);
-      // A store written in JavaScript may forget to return the version.
-      if (saved === undefined)
-        throw new TypeError("Expected save to return a version or 'conflict'.");
-      return saved as SaveOutcome;
+      // A store of the host may return nothing, or a number as text, as PostgreSQL's clients do with BIGINT.
+      if (saved === 'conflict' || typeof saved === 'number') return saved;
+      throw new TypeError("Expected save to return a version, a number, or 'conflict'.");
     });
     if (outcome === undefined) {
       // Only if the store was called: during a pause it is not.
@@ -316,8 +315,7 @@ export class StateKeeper {
       const load = async (): Promise<StoredState | null> => store.load(key);
       // A store written in JavaScript may return `undefined` for an unknown key.
       const stored = (await load().catch(load)) ?? null;
-      // Read the fields here, where errors are caught.
-      return stored && { state: stored.state, version: stored.version };
+      return stored && readStored(stored);
     });
   }
 
@@ -360,7 +358,7 @@ export class StateKeeper {
 }
 
 export function storeFailed(cause: unknown): CtxfoldError {
-  if (cause instanceof CtxfoldError) return cause;
+  if (isError(cause) && cause instanceof CtxfoldError) return cause;
   // If a host name has several addresses, Node's AggregateError has no message.
   const reason = asError(cause).message || systemCode(cause);
   const message = `The store failed (${reason ?? 'without a reason'}).${adviceFor(cause)}`;

@@ -39,6 +39,16 @@ export interface StateStore {
   readonly limits?: StoreLimits | undefined;
 }
 
+/**
+ * Reads what a store has loaded, where its errors are caught.
+ *
+ * @throws TypeError for anything else, such as a version as text, which is what PostgreSQL's clients make of a BIGINT.
+ */
+export function readStored({ state, version }: StoredState): StoredState {
+  if (typeof state === 'string' && typeof version === 'number') return { state, version };
+  throw new TypeError('Expected load to return null, or a text as state and a number as version.');
+}
+
 /** Limits on what a store may cost a session. */
 export interface StoreLimits {
   /** Longer states are not saved, in bytes. @default 4 MiB */

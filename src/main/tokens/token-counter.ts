@@ -43,7 +43,7 @@ export function createCountEntries(tokenizer: Tokenizer, offload: Offload): Coun
       // A promise may reject, and nothing awaits it.
       if (types.isPromise(count)) count.catch(() => undefined);
       throw new CtxfoldError(
-        `The tokenizer's countTokens returned ${typeof count === 'number' ? count : typeof count}; it has to return a number of at least 0, and no promise of one.`,
+        `The tokenizer's countTokens returned ${typeof count === 'number' ? count : typeof count}; it has to return a number of at least 0, and no promise of one`,
         'TOKEN_COUNT_FAILED',
       );
     });

@@ -53,12 +53,15 @@ export function estimatePayloadTokens(payload: unknown): number {
   return tokensOfCharacters(payloadText(payload).length);
 }
 
-/** Estimates the tokens of a result, including its media, by its characters. Does not serialize it. */
+/**
+ * Estimates the tokens of a result, including its media, by its bytes: characters of Chinese, Japanese and Korean have about three, and are
+ * nearly a token each. Does not serialize it.
+ */
 export function estimateResultTokens({
   result,
   mediaTokens,
 }: Pick<ToolResponseBlock, 'result' | 'mediaTokens'>): number {
-  return tokensOfCharacters(payloadCharacters(result)) + (mediaTokens ?? 0);
+  return tokensOfCharacters(payloadCharacters(result, bytesOf)) + (mediaTokens ?? 0);
 }
 
 /** The estimated tokens of a text inside JSON, expressed as characters. */
@@ -94,12 +97,12 @@ function blockCharacters(block: ContentBlock): number {
   }
 }
 
-/** Characters of a payload as JSON, or of a text; `ofText` measures texts inside JSON, without their quotes. */
+/** Characters of a payload as JSON, or of a text; `ofText` measures texts, inside JSON without their quotes. */
 export function payloadCharacters(
   payload: unknown,
   ofText: (text: string) => number = lengthOf,
 ): number {
-  if (typeof payload === 'string') return payload.length;
+  if (typeof payload === 'string') return ofText(payload);
   let characters = 0;
   // A stack instead of recursion, so that depth is no problem.
   const pending: unknown[] = [payload];
@@ -131,6 +134,10 @@ function pushMembers(value: object, pending: unknown[]): number {
 
 function lengthOf(text: string): number {
   return text.length;
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text);
 }
 
 function scalarCharacters(value: unknown, ofText: (text: string) => number): number {

@@ -88,6 +88,14 @@ describe('messages of the AI SDK', () => {
     expect([format, bare(entries)]).toEqual(['ai-sdk', READ]);
   });
 
+  it('may have their parts as text, as a table of SQLite has them', async () => {
+    const rows = CHAT.map(({ role, parts }) => ({ role, parts: JSON.stringify(parts) }));
+    for (const { format, entries } of [await readJson(rows), await readLines(rows)])
+      expect([format, bare(entries)]).toEqual(['ai-sdk', READ]);
+    const { entries } = await readJson([...rows, { role: 'user', parts: '[', content: 'go on' }]);
+    expect(bare(entries).slice(READ.length)).toEqual([humanText('go on')]);
+  });
+
   it('have their id and time', async () => {
     const [, user] = CHAT;
     const createdAt = '2026-01-01T00:00:00.000Z';

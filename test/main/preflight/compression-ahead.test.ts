@@ -458,7 +458,8 @@ describe('compression.ahead', () => {
   });
 
   it('reports a failing model, and asks it again until it has failed three times', async () => {
-    const { open: requests, preflight, growTo, failures, summarizer } = await open();
+    const logger = { debug: vi.fn(), warn: vi.fn(), error: vi.fn() };
+    const { open: requests, preflight, growTo, failures, summarizer } = await open({ logger });
     await growTo(0.8);
     for (let at = 1; at <= 6; at += 1) {
       await preflight();
@@ -467,6 +468,8 @@ describe('compression.ahead', () => {
       await settle();
     }
     expect(summarizer.requests).toHaveLength(3);
+    const warned = logger.warn.mock.calls.map(([, details]) => details as unknown);
+    expect(warned).toEqual(failures.map((error) => ({ error })));
     expect(failures.map(({ message }) => message)).toEqual(
       Array.from({ length: 3 }, () => expect.stringContaining('summarizer failed') as string),
     );

@@ -236,16 +236,29 @@ describe('createCompactor with a store', () => {
     expect(error.message).toContain(advice);
   });
 
-  it('warns about a store that does not return what it has saved', async () => {
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  it.each([
+    ['save returns nothing', { save: (): unknown => undefined }, 'Expected save to return'],
+    ['save returns a version as text', { save: () => '1' }, 'Expected save to return'],
+    ['load returns the state alone', { load: () => '{}' }, 'Expected load to return'],
+    ['load returns a version as text', { load: () => ({ state: '', version: '1' }) }, 'a number'],
+    ['load returns JSON as an object', { load: () => ({ state: {}, version: 1 }) }, 'a text'],
+    [
+      'load throws what cannot be looked at',
+      { load: vi.fn<() => never>().mockRejectedValue(revoked.proxy) },
+      'text',
+    ],
+  ])('warns about a store whose %s', async (_, own, message) => {
     const warn = vi.fn();
-    const store = { ...open(memoryStore()), save: () => Promise.resolve(undefined as never) };
+    const store = { ...open(memoryStore()), ...own } as StateStore;
     await using compactor = createCompactor({
       ...{ ...COMPACTOR, store, logger: { ...SILENT_LOGGER, warn } },
     });
     const session = await compactor.createSession({ history: HISTORY });
     await session.ensureCompressionBeforeSend('request');
     expect(warn.mock.calls[0]?.[1]).toMatchObject({
-      error: { code: 'STORE_FAILED', message: expect.stringContaining('to return a version') },
+      error: { code: 'STORE_FAILED', message: expect.stringContaining(message) },
     });
   });
 

@@ -12,7 +12,11 @@ import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { blockTexts } from '../../../src/shared/tokens/content-text.js';
-import { entryCharacters, estimateEntryTokens } from '../../../src/shared/tokens/estimate.js';
+import {
+  entryCharacters,
+  estimateEntryTokens,
+  estimateResultTokens,
+} from '../../../src/shared/tokens/estimate.js';
 import { arrangeTokens } from '../../../bench/support/arrange-tokens.js';
 
 function response(result: unknown, error?: string): IContent {
@@ -133,5 +137,24 @@ describe('estimateEntryTokens', () => {
     const circular: unknown[] = [];
     circular.push(circular, 'text');
     expect(estimateEntryTokens(response(circular))).toBeGreaterThan(0);
+  });
+});
+
+describe('estimateResultTokens', () => {
+  test.each([
+    [
+      'English',
+      'The file was not found, so the default settings of the project are used instead. ',
+    ],
+    ['Chinese', '找不到该文件，因此改用项目的默认设置。请检查路径是否正确，然后再次运行构建。'],
+    ['Japanese', 'ファイルが見つからないため、プロジェクトの既定の設定を使用します。'],
+    ['Korean', '파일을 찾을 수 없으므로 프로젝트의 기본 설정을 대신 사용합니다. '],
+  ])('is near the count in %s, on its own and in JSON', (_, sentence) => {
+    const text = sentence.repeat(20);
+    for (const result of [text, { text }]) {
+      const counted = countEntryTokens(response(result), count);
+      expect(estimateResultTokens({ result }) / counted).toBeGreaterThan(0.75);
+      expect(estimateResultTokens({ result }) / counted).toBeLessThan(1.4);
+    }
   });
 });
