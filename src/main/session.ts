@@ -43,7 +43,7 @@ import { presentEntriesOf } from './state/present-entries.js';
 import type { SessionState } from './state/session-state.js';
 import { SharedHistory } from './state/shared-history.js';
 import type { CompressionContext } from './strategies/strategy.js';
-import { SessionTelemetry } from './telemetry/channels.js';
+import { publishCacheMiss, publishStep, watchPreflight } from './telemetry/channels.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { nextTurn } from './waiting/event-loop-turn.js';
 
@@ -60,7 +60,6 @@ export class Session extends SafeEmitter<SessionEvents> {
   #preflight: Preflight;
   readonly #shared: SharedHistory;
   readonly #removed: RemovedReads;
-  readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
   /** Resolves when the running and all waiting preflights have ended. Preflights of a session never overlap. */
@@ -93,7 +92,6 @@ export class Session extends SafeEmitter<SessionEvents> {
       },
     });
     this.#removed = new RemovedReads(config.densityOptions);
-    this.#telemetry = new SessionTelemetry(options);
     this.#catalogCheck = options.ownCatalog && new CatalogCheck(options.ownCatalog, options.logger);
   }
 
@@ -150,7 +148,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     logger.debug('usage reported', { inputTokens: usage.inputTokens, outcome });
     const missed = outcome === 'no-preflight' ? null : cacheMisses.report(usage);
     if (missed !== null) {
-      this.#telemetry.noteCacheMiss(missed);
+      publishCacheMiss(this, missed);
       this.notify('cacheMissed', missed);
     }
     return outcome;
@@ -341,7 +339,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.history.assertOpen();
     this.#catalogCheck?.check(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
-    return this.#telemetry.watchPreflight({ ...request, source }, this.#runAndSave(request));
+    return watchPreflight(this, { ...request, source }, this.#runAndSave(request));
   }
 
   async #runAndSave(request: PreflightRequest): Promise<PreflightResult> {
@@ -371,7 +369,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     }
     const { step, event, recordingFailure: error } = report;
     if (error) this.notify('recordingFailed', { error });
-    this.#telemetry.noteStep(report);
+    publishStep(this, report);
     this.#parts.guard.noteStep(report);
     if (!event) return;
     if (step === 'pruned') this.notify(step, event);
