@@ -8,14 +8,7 @@ import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CtxfoldError } from '../shared/errors.js';
 import { assertIngestible } from '../shared/ingestion.js';
 import { completeLimits, type IngestionLimits } from '../shared/ingestion-limits.js';
-import {
-  assertArray,
-  assertNumber,
-  assertString,
-  elementAt,
-  isArray,
-  asObject,
-} from '../shared/misuse.js';
+import { assertNumber, assertString, copyOfArray, isArray, asObject } from '../shared/misuse.js';
 import type { HistoryChange, HistoryWatcher } from './history-change.js';
 import { readHistoryOptions } from './history-options.js';
 import type { HistoryServiceOptions } from './history-options.js';
@@ -120,13 +113,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     }
     assertNumber('firstPosition', firstPosition);
     if (modelName !== undefined) assertString('modelName', modelName);
-    // By index: an array may have overridden methods, and holes.
-    const entries: IContent[] = [];
-    for (let at = 0; at < contents.length; at += 1) {
-      const content = elementAt('the entries', contents, at);
-      assertIngestible(content, firstPosition + at, this.#limits);
-      entries.push(content);
-    }
+    const entries = copyOfArray('the entries', contents) as IContent[];
+    for (const [at, entry] of entries.entries())
+      assertIngestible(entry, firstPosition + at, this.#limits);
     this.#additions += entries.length;
     for (const entry of entries) this.#journal.add(entry);
     this.#modelName = modelName ?? this.#modelName;
@@ -343,9 +332,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
 
   /** Validates entries, except those with known tokens, which were validated before. */
   #assertEntries(contents: readonly IContent[]): void {
-    assertArray('the entries', contents);
-    for (let at = 0; at < contents.length; at += 1) {
-      const content = elementAt('the entries', contents, at);
+    for (const [at, content] of copyOfArray('the entries', contents).entries()) {
       if (this.#ledger.countedTokens(content as IContent) !== undefined) continue;
       assertIngestible(content, at, this.#limits);
     }
