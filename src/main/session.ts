@@ -8,7 +8,7 @@ import { assertString, copyOfArray, isInstance, isObject, assertTokens } from '.
 import { HistoryService, sessionClosed } from './history-service.js';
 import { SafeEmitter } from './host/safe-emitter.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
-import { CatalogCheck } from './preflight/catalog-check.js';
+import { catalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
 import { compressionContext } from './preflight/make-compression.js';
@@ -60,7 +60,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   #preflight: Preflight;
   readonly #shared: SharedHistory;
   readonly #removed: RemovedReads;
-  readonly #catalogCheck: CatalogCheck | undefined;
+  readonly #checkCatalog: ReturnType<typeof catalogCheck> | undefined;
   #closing: Promise<void> | undefined;
   /** Resolves when the running and all waiting preflights have ended. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
@@ -92,7 +92,7 @@ export class Session extends SafeEmitter<SessionEvents> {
       },
     });
     this.#removed = new RemovedReads(config.densityOptions);
-    this.#catalogCheck = options.ownCatalog && new CatalogCheck(options.ownCatalog, options.logger);
+    this.#checkCatalog = options.ownCatalog && catalogCheck(options.ownCatalog, options.logger);
   }
 
   /** Whether entries were added (not by compaction) that no density pass has seen, or a pass found edits that are still held. */
@@ -337,7 +337,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { promptId, pendingTokens, signal } = request;
     signal?.throwIfAborted();
     this.history.assertOpen();
-    this.#catalogCheck?.check(this.history.getRawHistory());
+    this.#checkCatalog?.(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
     return watchPreflight(this, { ...request, source }, this.#runAndSave(request));
   }
