@@ -36,7 +36,11 @@ export class ProgressGuard {
     this.#minGrowthTokens = options.minGrowthTokens;
     this.#now = options.now;
     this.#floorTokens = options.floorTokens ?? 0;
-    if (options.failures !== undefined) this.#restore(options.failures);
+    const { failures } = options;
+    if (failures === undefined) return;
+    this.#failures = failures;
+    const leftMs = PAUSE_MS - Math.abs(Date.now() - failures.at);
+    if (failures.times >= MAX_FAILURES) this.#pausedUntilMs = this.#now() + leftMs;
   }
 
   /** Tokens that the history must have for the next compression. */
@@ -57,18 +61,10 @@ export class ProgressGuard {
 
   /** Notes the outcome of a preflight step. A compression on request says nothing about automatic ones. */
   noteStep(report: StepReport): void {
-    switch (report.step) {
-      case 'pruned':
-        if (report.event) this.noteShrunk(report.event.tokensAfter);
-        return;
-      case 'fitted':
-        if (report.event) this.noteCut(report.event.tokensBefore, report.event.tokensAfter);
-        return;
-      case 'compressed':
-        this.#noteCompression(report);
-        return;
-      case 'none':
-    }
+    if (report.step === 'compressed') this.#noteCompression(report);
+    if (report.step === 'pruned' && report.event) this.noteShrunk(report.event.tokensAfter);
+    if (report.step === 'fitted' && report.event)
+      this.noteCut(report.event.tokensBefore, report.event.tokensAfter);
   }
 
   #noteCompression({ event, failure, isUnderThreshold, isAborted }: CompressionReport): void {
@@ -112,12 +108,6 @@ export class ProgressGuard {
     const times = isWaitedFor ? MAX_FAILURES : this.#failures.times + 1;
     this.#failures = { times, at: Date.now() };
     if (times >= MAX_FAILURES) this.#pausedUntilMs = this.#now() + PAUSE_MS;
-  }
-
-  #restore(failures: FailureMemory): void {
-    this.#failures = failures;
-    const leftMs = PAUSE_MS - Math.abs(Date.now() - failures.at);
-    if (failures.times >= MAX_FAILURES) this.#pausedUntilMs = this.#now() + leftMs;
   }
 
   get #isPaused(): boolean {
