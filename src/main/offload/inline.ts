@@ -66,22 +66,16 @@ export class InlineOffload implements Offload {
     if (contents.length === 0) return [];
     // A copy: the caller may change the array while we yield.
     const entries = [...contents];
-    const counter = await this.#loadTextCounter();
+    const counter = await loadTextCounter(nextTurn).catch((thrown: unknown) => {
+      this.#meter.addFallback({ task: 'count', error: asError(thrown), attempts: 0 });
+      return undefined;
+    });
     signal?.throwIfAborted();
     if (counter === undefined) return entries.map(estimateEntryTokens);
     const startedAt = performance.now();
     const tokens = await inTurns(countInSlices(entries, counter), signal);
     this.#addPass('count', entries.length, performance.now() - startedAt);
     return tokens;
-  }
-
-  async #loadTextCounter(): Promise<BytePairCounter | undefined> {
-    try {
-      return await loadTextCounter(nextTurn);
-    } catch (thrown) {
-      this.#meter.addFallback({ task: 'count', error: asError(thrown), attempts: 0 });
-      return undefined;
-    }
   }
 
   #addPass(task: 'optimize' | 'count', entries: number, runMs: number): void {

@@ -141,16 +141,13 @@ export class ResidentOffload implements Offload {
     const known = contents.filter((entry) => this.#arrivals.knows(entry));
     const counts = known.length === 0 ? undefined : await this.#takeKnown(known, signal);
     if (counts?.length === contents.length) return counts;
-    const counted = new Map<IContent, number>();
-    const enter = (entries: readonly IContent[], tokens: readonly number[]): void => {
-      for (const [at, entry] of entries.entries()) counted.set(entry, tokens[at] ?? 0);
-    };
-    if (counts !== undefined) enter(known, counts);
+    const counted = new Map(counts?.map((tokens, at) => [known[at], tokens]));
     const others = contents.filter((entry) => !counted.has(entry));
     if (others.length > 0) {
       const count = (): Promise<readonly number[]> =>
         this.#options.pooled.countTokens(others, signal);
-      enter(others, await (this.#residence?.holdFor(count) ?? count()));
+      const tokens = await (this.#residence?.holdFor(count) ?? count());
+      for (const [at, entry] of others.entries()) counted.set(entry, tokens[at] ?? 0);
     }
     return contents.map((entry) => counted.get(entry) ?? 0);
   }

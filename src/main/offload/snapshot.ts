@@ -72,8 +72,12 @@ export class SnapshotOffload implements Offload {
       // The lanes share a generator; drawing is synchronous, so each batch goes to one lane.
       for (let batch = batches.next(); batch.done !== true && !hasFailed; batch = batches.next()) {
         const start = offset;
-        offset += batch.value.length;
-        const tokens = await this.#countBatch(batch.value, signal);
+        const contents = batch.value;
+        offset += contents.length;
+        const request = { kind: 'count', contents } as const;
+        const { tokens } = await this.#attempt(request, signal, async () => ({
+          tokens: Int32Array.from(await this.#inline.countTokens(contents, signal)),
+        }));
         for (const [at, count] of tokens.entries()) counts[start + at] = count;
         await nextTurn(signal);
       }
@@ -86,16 +90,6 @@ export class SnapshotOffload implements Offload {
     );
     await Promise.all(lanes);
     return counts;
-  }
-
-  async #countBatch(
-    contents: readonly IContent[],
-    signal: AbortSignal | undefined,
-  ): Promise<Int32Array> {
-    const value = await this.#attempt({ kind: 'count', contents } as const, signal, async () => ({
-      tokens: Int32Array.from(await this.#inline.countTokens(contents, signal)),
-    }));
-    return value.tokens;
   }
 
   async #attempt<Request extends OptimizeRequest | CountRequest>(
