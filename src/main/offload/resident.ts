@@ -137,7 +137,7 @@ export class ResidentOffload implements Offload {
   ): Promise<readonly number[]> {
     signal?.throwIfAborted();
     const foreseen = contents.map((entry) => this.#blocksAhead.tokensOf(entry));
-    if (areNumbers(foreseen)) return foreseen;
+    if (foreseen.every((tokens) => tokens !== undefined)) return foreseen;
     const known = contents.filter((entry) => this.#arrivals.knows(entry));
     const counts = known.length === 0 ? undefined : await this.#takeKnown(known, signal);
     if (counts?.length === contents.length) return counts;
@@ -229,10 +229,6 @@ export class ResidentOffload implements Offload {
     const nothing = { transferMs: 0, mainThreadMs: 0, bytesSent: 0 };
     this.#options.meter.addPass({ ...work, ...nothing, queueMs, runMs });
   }
-}
-
-function areNumbers(counts: readonly (number | undefined)[]): counts is readonly number[] {
-  return !counts.includes(undefined);
 }
 
 const NOTHING: Promise<undefined> = Promise.resolve(undefined);

@@ -110,7 +110,7 @@ export class SnapshotOffload implements Offload {
       } catch (error) {
         // An abort may reject with anything, even a WorkerPoolError, so check the signal first.
         signal?.throwIfAborted();
-        if (couldNotLoadEncoding(error)) {
+        if (error instanceof CtxfoldError && error.code === 'TOKEN_COUNT_FAILED') {
           // If the calling thread cannot load the encoding either, it estimates and reports that itself.
           this.#meter.addFailure();
           return runInline();
@@ -131,11 +131,6 @@ function sizeOf(
   const contents = request.kind === 'optimize' ? request.history : request.contents;
   const bytesSent = contents.reduce((sum, entry) => sum + entryCharacters(entry), 0);
   return { task: request.kind, entries: contents.length, bytesSent };
-}
-
-/** Whether a task failed because the worker could not load the encoding. */
-function couldNotLoadEncoding(error: unknown): boolean {
-  return error instanceof CtxfoldError && error.code === 'TOKEN_COUNT_FAILED';
 }
 
 /** Whether to try another thread: a refusal by the pool or by structured clone would recur. */

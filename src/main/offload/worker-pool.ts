@@ -234,7 +234,10 @@ export class WorkerPool {
       job.outcome.reject(thrown);
       // A task's own error proves that the thread works. A request that cannot be posted proves nothing.
       if (!(thrown instanceof WorkerPoolError)) this.#noteSuccess();
-      else if (!isRequestRefused(thrown)) this.#noteFailure(thrown);
+      else if (!isRequestRefused(thrown)) {
+        this.#lastFailure = thrown;
+        if (this.#tasks.noteFailure()) this.#refuseQueued(TOO_MANY_FAILED);
+      }
     }
     this.#running.delete(job);
     this.#update();
@@ -243,11 +246,6 @@ export class WorkerPool {
   #noteSuccess(): void {
     this.#restarts.noteSuccess();
     this.#tasks.noteSuccess();
-  }
-
-  #noteFailure(failure: WorkerPoolError): void {
-    this.#lastFailure = failure;
-    if (this.#tasks.noteFailure()) this.#refuseQueued(TOO_MANY_FAILED);
   }
 
   /** Gives up the threads if none has ever loaded, because none will. Otherwise the loss timer notices the missing thread. */

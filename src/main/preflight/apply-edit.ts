@@ -99,10 +99,11 @@ export async function applyEdit(
   const tokensBefore = history.getTotalTokens();
   // A replayed edit already includes its effect on reasoning.
   const strips = replayed === undefined && parts.reasoningTerms.isStripping;
-  const { result, base } = strips
-    ? withReasoning(parts, found, foundBase)
-    : { result: found, base: foundBase };
-  const changes = listChanges(history.getRawHistory(), result);
+  const entries = history.getRawHistory();
+  const result = strips ? stripReasoning(found, entries) : found;
+  // Entries added since then may hold reasoning that had to be stripped as well.
+  const base = strips ? { ...foundBase, length: entries.length } : foundBase;
+  const changes = listChanges(entries, result);
   if (removalLog !== undefined) {
     await abortable(removalLog.record('pruned', changes, signal), signal);
   }
@@ -184,16 +185,6 @@ export async function stripStaleReasoning(
     const { metadata } = result;
     return { ...landed, event: { metadata, reason: 'reasoning', edits: [], ...landed.event } };
   }
-}
-
-/** Extends the edit to entries added after its base: their reasoning may have to be stripped as well. */
-function withReasoning(
-  { history }: SessionParts,
-  result: DensityResult,
-  { revision }: DensityBase,
-): { readonly result: DensityResult; readonly base: DensityBase } {
-  const entries = history.getRawHistory();
-  return { result: stripReasoning(result, entries), base: { revision, length: entries.length } };
 }
 
 function listChanges(

@@ -210,9 +210,10 @@ export class ContextGauge {
 
   /** How full the window is. A report is valid until anything is added or edited. */
   get usage(): ContextUsage {
-    if (this.#reported !== undefined && this.#isCurrent(this.#reported)) {
-      return { tokens: this.#reported.tokens, source: 'reported' };
-    }
+    const { revision, additions } = this.#options.history;
+    const reported = this.#reported;
+    if (reported?.revision === revision && reported.additions === additions)
+      return { tokens: reported.tokens, source: 'reported' };
     return { tokens: this.#countedTokens, source: this.countSource };
   }
 
@@ -298,12 +299,6 @@ export class ContextGauge {
       return (this.#learnedOverhead ??= new LearnedOverhead(calibration)).observe(usage);
     const { modelName, reportedTokens, countedTokens } = usage;
     return calibration.observe(modelName, reportedTokens - overheadTokens, countedTokens);
-  }
-
-  #isCurrent({ revision, additions }: HistoryVersion): boolean {
-    return (
-      revision === this.#options.history.revision && additions === this.#options.history.additions
-    );
   }
 }
 

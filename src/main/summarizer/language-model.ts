@@ -17,7 +17,6 @@ import type {
   SummarizerRequest,
   SummarizerResponse,
   SummarizerFinishReason,
-  SummarizerUsage,
 } from './summarizer.js';
 
 /** The call options that all three specifications accept. */
@@ -207,6 +206,7 @@ function readLanguageModelAnswer(answer: unknown): SummarizerResponse {
       'SUMMARIZER_FAILED',
     );
   }
+  const { inputTokens, outputTokens } = recordOf(usage);
   const parts = content.map(recordOf);
   const texts = parts.flatMap(({ type, text }) =>
     type === 'text' && typeof text === 'string' ? [text] : [],
@@ -214,7 +214,7 @@ function readLanguageModelAnswer(answer: unknown): SummarizerResponse {
   return {
     text: texts.join(''),
     finishReason: readFinishReason(finishReason),
-    usage: readUsage(recordOf(usage)),
+    usage: { inputTokens: readCount(inputTokens), outputTokens: readCount(outputTokens) },
     toolCalls: parts.filter(({ type }) => type === 'tool-call'),
   };
 }
@@ -223,10 +223,6 @@ function readFinishReason(finishReason: unknown): SummarizerFinishReason {
   const reason =
     typeof finishReason === 'string' ? finishReason : recordOf(finishReason)['unified'];
   return FINISH_REASONS.find((known) => known === reason) ?? 'unknown';
-}
-
-function readUsage({ inputTokens, outputTokens }: JsonRecord): SummarizerUsage {
-  return { inputTokens: readCount(inputTokens), outputTokens: readCount(outputTokens) };
 }
 
 function readCount(count: unknown): number | undefined {
