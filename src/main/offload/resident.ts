@@ -71,8 +71,8 @@ export class ResidentOffload implements Offload {
   readonly #arrivals: Arrivals = new Arrivals();
   readonly #failures = new FailurePauses(PAUSES);
   readonly #blocksAhead: BlocksAhead;
-  #entries: readonly IContent[] = [];
-  #revision: number | undefined;
+  /** The history after its last change; `undefined` before any. */
+  #state: HistoryState | undefined;
   #residence: Residence | undefined;
   #isClosed = false;
 
@@ -87,8 +87,7 @@ export class ResidentOffload implements Offload {
   }
 
   readonly noteChange: HistoryWatcher = (change, state) => {
-    this.#entries = state.entries;
-    this.#revision = state.base.revision;
+    this.#state = state;
     this.#residence?.checkConnection();
     const isAppend = change.kind === 'append';
     if (this.#residence === undefined) {
@@ -125,7 +124,7 @@ export class ResidentOffload implements Offload {
       return pass;
     }
     // The history was rewritten meanwhile, so no plan for that base can be used any more.
-    const isGone = this.#revision !== undefined && this.#revision !== base.revision;
+    const isGone = (this.#state?.base.revision ?? base.revision) !== base.revision;
     if (isGone) return { plan: EMPTY_PLAN };
     this.#inline ??= new InlineOffload(this.#options.meter);
     return this.#inline.optimize(history, base, config, signal);
@@ -207,9 +206,9 @@ export class ResidentOffload implements Offload {
       },
       onPass: ({ base, plan }, settings) => {
         const isCurrent = (): boolean =>
-          base.revision === this.#revision && this.#residence === residence;
-        if (!countsTokens || !isCurrent()) return;
-        void this.#blocksAhead.make(plan, settings, this.#entries, isCurrent);
+          base.revision === this.#state?.base.revision && this.#residence === residence;
+        if (!countsTokens || this.#state === undefined || !isCurrent()) return;
+        void this.#blocksAhead.make(plan, settings, this.#state.entries, isCurrent);
       },
       onLoss: (error) => {
         this.#failures.noteFailure();
