@@ -8,16 +8,41 @@ import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CtxfoldError } from '../shared/errors.js';
 import { assertIngestible } from '../shared/ingestion.js';
 import { completeLimits, type IngestionLimits } from '../shared/ingestion-limits.js';
-import { assertNumber, assertString, copyOfArray, isArray, asObject } from '../shared/misuse.js';
+import {
+  assertFunction,
+  assertNumber,
+  assertString,
+  asObject,
+  copyOfArray,
+  isArray,
+  readOptions,
+} from '../shared/misuse.js';
+import type { Checks } from '../shared/misuse.js';
 import type { HistoryChange, HistoryWatcher } from './history-change.js';
-import { readHistoryOptions } from './history-options.js';
-import type { HistoryServiceOptions } from './history-options.js';
 import { SILENT_LOGGER } from './host/logger.js';
+import type { Logger } from './host/logger.js';
 import { SafeEmitter } from './host/safe-emitter.js';
 import { Journal } from './state/journal.js';
 import { estimateEntries } from './tokens/token-counter.js';
 import { TokenLedger } from './tokens/token-ledger.js';
-import type { KnownTokens } from './tokens/token-ledger.js';
+import type { CountEntries, KnownTokens } from './tokens/token-ledger.js';
+
+export interface HistoryServiceOptions {
+  /** Counts tokens. @default an estimate by words */
+  readonly countEntries?: CountEntries;
+  /** Limits on what an entry may contain. */
+  readonly limits?: Partial<IngestionLimits>;
+  /** Whether added entries are kept even after edits remove them. @default false */
+  readonly keepsAdded?: boolean | undefined;
+  readonly logger?: Logger;
+}
+
+const CHECKS: Checks<HistoryServiceOptions> = {
+  countEntries: assertFunction,
+  limits: null,
+  keepsAdded: null,
+  logger: null,
+};
 
 /** The events of a history. */
 export interface HistoryEvents {
@@ -41,7 +66,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
 
   /** @throws TypeError or RangeError for invalid options. */
   constructor(given: HistoryServiceOptions = {}) {
-    const options = readHistoryOptions(given);
+    const options = readOptions('history options', given, CHECKS);
     super(options.logger ?? SILENT_LOGGER);
     this.#limits = completeLimits(options.limits);
     this.#journal = new Journal(options.keepsAdded);
