@@ -1,6 +1,6 @@
 // Prevents loops of fruitless automatic compressions, by the outcome of the last ones. The clock is injected.
 
-import type { FailureMemory } from '../state/session-state.js';
+import type { FailureMemory, SessionMemory } from '../state/session-state.js';
 import type { StepReport, HoldReason } from './session-events.js';
 
 /** Consecutive failures after which automatic compressions pause. */
@@ -16,10 +16,8 @@ export interface ProgressGuardOptions {
   readonly minGrowthTokens: () => number;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** The floor of an earlier session of this history. @default 0 */
-  readonly floorTokens?: number | undefined;
-  /** The failures in that session. @default none */
-  readonly failures?: FailureMemory | undefined;
+  /** What an earlier session of this history remembers. @default nothing */
+  readonly former?: Pick<SessionMemory, 'floorTokens' | 'failures'> | undefined;
 }
 
 type CompressionReport = Extract<StepReport, { readonly step: 'compressed' }>;
@@ -32,11 +30,11 @@ export class ProgressGuard {
   #failures: FailureMemory = { times: 0, at: 0 };
   #pausedUntilMs = -Infinity;
 
-  constructor(options: ProgressGuardOptions) {
-    this.#minGrowthTokens = options.minGrowthTokens;
-    this.#now = options.now;
-    this.#floorTokens = options.floorTokens ?? 0;
-    const { failures } = options;
+  constructor({ minGrowthTokens, now, former }: ProgressGuardOptions) {
+    this.#minGrowthTokens = minGrowthTokens;
+    this.#now = now;
+    const { floorTokens = 0, failures } = former ?? {};
+    this.#floorTokens = floorTokens;
     if (failures === undefined) return;
     this.#failures = failures;
     const leftMs = PAUSE_MS - Math.abs(Date.now() - failures.at);
