@@ -127,8 +127,15 @@ export class Session extends SafeEmitter<SessionEvents> {
   ): Promise<PreflightResult> {
     const request = readCall(promptId, given, pendingTokens);
     assertString('source', source);
-    const ended = this.#next(() => this.#prepare(request, source));
-    return abortable(ended, request.signal);
+    const { signal } = request;
+    const ended = this.#next(() => {
+      signal?.throwIfAborted();
+      this.history.assertOpen();
+      this.#checkCatalog?.(this.history.getRawHistory());
+      this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
+      return watchPreflight(this, { ...request, source }, this.#runAndSave(request));
+    });
+    return abortable(ended, signal);
   }
 
   /**
@@ -331,15 +338,6 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.#queued += 1;
     this.#underWay = ended.then(onEnd, onEnd);
     return ended;
-  }
-
-  #prepare(request: PreflightRequest, source: string): Promise<PreflightResult> {
-    const { promptId, pendingTokens, signal } = request;
-    signal?.throwIfAborted();
-    this.history.assertOpen();
-    this.#checkCatalog?.(this.history.getRawHistory());
-    this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
-    return watchPreflight(this, { ...request, source }, this.#runAndSave(request));
   }
 
   async #runAndSave(request: PreflightRequest): Promise<PreflightResult> {

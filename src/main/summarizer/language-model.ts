@@ -12,12 +12,7 @@ import { abortable, isBackground, MAX_TIMER_MS, withDeadline } from '../waiting/
 import { readProviderFailure } from './provider-failure.js';
 import type { ProviderFailure } from './provider-failure.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from './summarizer.js';
-import type {
-  Summarizer,
-  SummarizerRequest,
-  SummarizerResponse,
-  SummarizerFinishReason,
-} from './summarizer.js';
+import type { Summarizer, SummarizerResponse, SummarizerFinishReason } from './summarizer.js';
 
 /** The call options that all three specifications accept. */
 export interface LanguageModelCall {
@@ -74,11 +69,29 @@ const SPECIFICATIONS: readonly unknown[] = ['v2', 'v3', 'v4'];
 export function fromLanguageModel(model: LanguageModel, options: LanguageModelOptions): Summarizer {
   assertLanguageModel(model);
   const complete = parseOptions('summarizer options', OPTIONS_SCHEMA, options);
-  const { contextLimit, timeoutMs } = complete;
+  const { contextLimit, timeoutMs, attemptTimeoutMs } = complete;
   return {
     contextLimit,
     timeoutMs,
-    generate: (request) => generate(model, complete, request),
+    generate: ({ system, prompt, maxOutputTokens, signal }) => {
+      const deadlineMs = performance.now() + timeoutMs;
+      const attempt = async (abortSignal: AbortSignal): Promise<SummarizerResponse> => {
+        const answer = await model.doGenerate({
+          prompt: [
+            { role: 'system', content: system },
+            { role: 'user', content: [{ type: 'text', text: prompt }] },
+          ],
+          maxOutputTokens,
+          abortSignal,
+        });
+        return readLanguageModelAnswer(answer);
+      };
+      return withDeadline(timeoutMs, signal, timeout('all attempts', timeoutMs), (outer) =>
+        retry(complete, deadlineMs, outer, () =>
+          withDeadline(attemptTimeoutMs, outer, timeout('an attempt', attemptTimeoutMs), attempt),
+        ),
+      );
+    },
   };
 }
 
@@ -106,31 +119,6 @@ function partsOf(model: unknown): {
   } catch {
     return {};
   }
-}
-
-async function generate(
-  model: LanguageModel,
-  options: CompleteOptions,
-  { system, prompt, maxOutputTokens, signal }: SummarizerRequest,
-): Promise<SummarizerResponse> {
-  const { attemptTimeoutMs, timeoutMs } = options;
-  const deadlineMs = performance.now() + timeoutMs;
-  const attempt = async (abortSignal: AbortSignal): Promise<SummarizerResponse> => {
-    const answer = await model.doGenerate({
-      prompt: [
-        { role: 'system', content: system },
-        { role: 'user', content: [{ type: 'text', text: prompt }] },
-      ],
-      maxOutputTokens,
-      abortSignal,
-    });
-    return readLanguageModelAnswer(answer);
-  };
-  return withDeadline(timeoutMs, signal, timeout('all attempts', timeoutMs), (outer) =>
-    retry(options, deadlineMs, outer, () =>
-      withDeadline(attemptTimeoutMs, outer, timeout('an attempt', attemptTimeoutMs), attempt),
-    ),
-  );
 }
 
 /** Retries while the error is transient. Rejects with the last failure as `SummarizerError`. */
