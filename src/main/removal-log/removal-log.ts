@@ -158,7 +158,11 @@ export class RemovalLog {
 
   async #shutDown(): Promise<void> {
     const isIdle = Promise.all([this.#appending, this.#restoring]);
-    const isReleased = isIdle.then(() => this.#release());
+    const isReleased = isIdle.then(async () => {
+      // Failures to close lose nothing, because acknowledged records are on disk.
+      await this.#parts.file.close().catch(() => undefined);
+      await this.#parts.lock.release().catch(() => undefined);
+    });
     const timeout = (): Error =>
       writerClosed(this.path, 'its deadline passed before the records were on the disk.');
     try {
@@ -166,12 +170,6 @@ export class RemovalLog {
     } catch (error) {
       for (const outcome of this.#pending) outcome.reject(error);
     }
-  }
-
-  async #release(): Promise<void> {
-    // Failures to close lose nothing, because acknowledged records are on disk.
-    await this.#parts.file.close().catch(() => undefined);
-    await this.#parts.lock.release().catch(() => undefined);
   }
 
   /**
