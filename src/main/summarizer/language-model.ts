@@ -108,10 +108,7 @@ function assertLanguageModel(model: unknown): void {
 }
 
 /** A model may be a proxy or have getters; one that throws here is not a model. */
-function partsOf(model: unknown): {
-  readonly specificationVersion?: unknown;
-  readonly doGenerate?: unknown;
-} {
+function partsOf(model: unknown): Partial<Record<'specificationVersion' | 'doGenerate', unknown>> {
   if (typeof model !== 'object' || model === null) return {};
   try {
     const { specificationVersion, doGenerate } = model as ReturnType<typeof partsOf>;
