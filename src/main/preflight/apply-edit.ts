@@ -191,12 +191,11 @@ function listChanges(
   history: readonly IContent[],
   { removals, replacements }: DensityResult,
 ): readonly EntryChange[] {
-  const changes: EntryChange[] = [];
-  const note = (index: number, after: IContent | null): void => {
-    const before = history[index];
-    if (before !== undefined) changes.push({ index, before, after });
-  };
-  for (const index of removals) note(index, null);
-  for (const [index, after] of replacements) note(index, after);
-  return changes.sort((a, b) => a.index - b.index);
+  const edits = [...removals.map((index) => [index, null] as const), ...replacements];
+  return edits
+    .sort(([one], [other]) => one - other)
+    .flatMap(([index, after]) => {
+      const before = history[index];
+      return before === undefined ? [] : [{ index, before, after }];
+    });
 }
