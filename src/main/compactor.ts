@@ -47,7 +47,7 @@ import { addInTurns } from './state/resume.js';
 import { SessionStates } from './state/session-states.js';
 import { getCompressionStrategy } from './strategies/registry.js';
 import { isSummarizer } from './summarizer/summarizer.js';
-import { askForTodos } from './summarizer/todo.js';
+import { askForTodos } from './summarizer/ask-for-todos.js';
 import { TokenCalibration } from './tokens/token-calibration.js';
 import { createCountEntries } from './tokens/token-counter.js';
 import { settledWithin } from './waiting/abortable.js';

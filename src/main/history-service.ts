@@ -9,22 +9,40 @@ import { CtxfoldError } from '../shared/errors.js';
 import { assertIngestible } from '../shared/ingestion.js';
 import { completeLimits, type IngestionLimits } from '../shared/ingestion-limits.js';
 import {
-  assertArray,
+  assertFunction,
   assertNumber,
   assertString,
-  elementAt,
-  isArray,
   asObject,
+  copyOfArray,
+  isArray,
+  readOptions,
 } from '../shared/misuse.js';
+import type { Checks } from '../shared/misuse.js';
 import type { HistoryChange, HistoryWatcher } from './history-change.js';
-import { readHistoryOptions } from './history-options.js';
-import type { HistoryServiceOptions } from './history-options.js';
 import { SILENT_LOGGER } from './host/logger.js';
+import type { Logger } from './host/logger.js';
 import { SafeEmitter } from './host/safe-emitter.js';
 import { Journal } from './state/journal.js';
 import { estimateEntries } from './tokens/token-counter.js';
 import { TokenLedger } from './tokens/token-ledger.js';
-import type { KnownTokens } from './tokens/token-ledger.js';
+import type { CountEntries, KnownTokens } from './tokens/token-ledger.js';
+
+export interface HistoryServiceOptions {
+  /** Counts tokens. @default an estimate by words */
+  readonly countEntries?: CountEntries;
+  /** Limits on what an entry may contain. */
+  readonly limits?: Partial<IngestionLimits>;
+  /** Whether added entries are kept even after edits remove them. @default false */
+  readonly keepsAdded?: boolean | undefined;
+  readonly logger?: Logger;
+}
+
+const CHECKS: Checks<HistoryServiceOptions> = {
+  countEntries: assertFunction,
+  limits: null,
+  keepsAdded: null,
+  logger: null,
+};
 
 /** The events of a history. */
 export interface HistoryEvents {
@@ -48,7 +66,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
 
   /** @throws TypeError or RangeError for invalid options. */
   constructor(given: HistoryServiceOptions = {}) {
-    const options = readHistoryOptions(given);
+    const options = readOptions('history options', given, CHECKS);
     super(options.logger ?? SILENT_LOGGER);
     this.#limits = completeLimits(options.limits);
     this.#journal = new Journal(options.keepsAdded);
@@ -120,13 +138,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     }
     assertNumber('firstPosition', firstPosition);
     if (modelName !== undefined) assertString('modelName', modelName);
-    // By index: an array may have overridden methods, and holes.
-    const entries: IContent[] = [];
-    for (let at = 0; at < contents.length; at += 1) {
-      const content = elementAt('the entries', contents, at);
-      assertIngestible(content, firstPosition + at, this.#limits);
-      entries.push(content);
-    }
+    const entries = copyOfArray('the entries', contents) as IContent[];
+    for (const [at, entry] of entries.entries())
+      assertIngestible(entry, firstPosition + at, this.#limits);
     this.#additions += entries.length;
     for (const entry of entries) this.#journal.add(entry);
     this.#modelName = modelName ?? this.#modelName;
@@ -343,9 +357,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
 
   /** Validates entries, except those with known tokens, which were validated before. */
   #assertEntries(contents: readonly IContent[]): void {
-    assertArray('the entries', contents);
-    for (let at = 0; at < contents.length; at += 1) {
-      const content = elementAt('the entries', contents, at);
+    for (const [at, content] of copyOfArray('the entries', contents).entries()) {
       if (this.#ledger.countedTokens(content as IContent) !== undefined) continue;
       assertIngestible(content, at, this.#limits);
     }

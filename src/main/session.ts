@@ -8,7 +8,7 @@ import { assertString, copyOfArray, isInstance, isObject, assertTokens } from '.
 import { HistoryService, sessionClosed } from './history-service.js';
 import { SafeEmitter } from './host/safe-emitter.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
-import { CatalogCheck } from './preflight/catalog-check.js';
+import { catalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
 import { compressionContext } from './preflight/make-compression.js';
@@ -43,7 +43,7 @@ import { presentEntriesOf } from './state/present-entries.js';
 import type { SessionState } from './state/session-state.js';
 import { SharedHistory } from './state/shared-history.js';
 import type { CompressionContext } from './strategies/strategy.js';
-import { SessionTelemetry } from './telemetry/channels.js';
+import { publishCacheMiss, publishStep, watchPreflight } from './telemetry/channels.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { nextTurn } from './waiting/event-loop-turn.js';
 
@@ -60,8 +60,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   #preflight: Preflight;
   readonly #shared: SharedHistory;
   readonly #removed: RemovedReads;
-  readonly #telemetry: SessionTelemetry;
-  readonly #catalogCheck: CatalogCheck | undefined;
+  readonly #checkCatalog: ReturnType<typeof catalogCheck> | undefined;
   #closing: Promise<void> | undefined;
   /** Resolves when the running and all waiting preflights have ended. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
@@ -93,8 +92,7 @@ export class Session extends SafeEmitter<SessionEvents> {
       },
     });
     this.#removed = new RemovedReads(config.densityOptions);
-    this.#telemetry = new SessionTelemetry(options);
-    this.#catalogCheck = options.ownCatalog && new CatalogCheck(options.ownCatalog, options.logger);
+    this.#checkCatalog = options.ownCatalog && catalogCheck(options.ownCatalog, options.logger);
   }
 
   /** Whether entries were added (not by compaction) that no density pass has seen, or a pass found edits that are still held. */
@@ -129,8 +127,15 @@ export class Session extends SafeEmitter<SessionEvents> {
   ): Promise<PreflightResult> {
     const request = readCall(promptId, given, pendingTokens);
     assertString('source', source);
-    const ended = this.#next(() => this.#prepare(request, source));
-    return abortable(ended, request.signal);
+    const { signal } = request;
+    const ended = this.#next(() => {
+      signal?.throwIfAborted();
+      this.history.assertOpen();
+      this.#checkCatalog?.(this.history.getRawHistory());
+      this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
+      return watchPreflight(this, { ...request, source }, this.#runAndSave(request));
+    });
+    return abortable(ended, signal);
   }
 
   /**
@@ -150,7 +155,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     logger.debug('usage reported', { inputTokens: usage.inputTokens, outcome });
     const missed = outcome === 'no-preflight' ? null : cacheMisses.report(usage);
     if (missed !== null) {
-      this.#telemetry.noteCacheMiss(missed);
+      publishCacheMiss(this, missed);
       this.notify('cacheMissed', missed);
     }
     return outcome;
@@ -335,15 +340,6 @@ export class Session extends SafeEmitter<SessionEvents> {
     return ended;
   }
 
-  #prepare(request: PreflightRequest, source: string): Promise<PreflightResult> {
-    const { promptId, pendingTokens, signal } = request;
-    signal?.throwIfAborted();
-    this.history.assertOpen();
-    this.#catalogCheck?.check(this.history.getRawHistory());
-    this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
-    return this.#telemetry.watchPreflight({ ...request, source }, this.#runAndSave(request));
-  }
-
   async #runAndSave(request: PreflightRequest): Promise<PreflightResult> {
     const isShared = this.#parts.keeper !== undefined;
     // Another process may have made the summary for which this turn would wait and pay.
@@ -371,7 +367,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     }
     const { step, event, recordingFailure: error } = report;
     if (error) this.notify('recordingFailed', { error });
-    this.#telemetry.noteStep(report);
+    publishStep(this, report);
     this.#parts.guard.noteStep(report);
     if (!event) return;
     if (step === 'pruned') this.notify(step, event);

@@ -70,7 +70,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
 
 /** Milliseconds until a first thread has loaded and counted its first tokens, under the machine's current load. */
 async function measureColdStart(workerUrl: URL): Promise<number> {
-  const pool = new WorkerPool({ threads: THREADS, taskTimeoutMs: 60_000 }, { workerUrl });
+  const pool = new WorkerPool({ threads: THREADS, taskTimeoutMs: 60_000, workerUrl });
   const startedAt = performance.now();
   await pool.run({ kind: 'count', contents: generateHistory({ entries: 100 }) });
   const coldStartMs = performance.now() - startedAt;
@@ -113,8 +113,9 @@ class Storm {
         closeTimeoutMs: 500,
         maxHeapMb: 160,
         coolDownMs: 50,
+        workerUrl,
+        lossToleranceMs: Math.max(1_000, 3 * coldStartMs),
       },
-      { workerUrl, lossToleranceMs: Math.max(1_000, 3 * coldStartMs) },
       (kind, thrown) => {
         this.#tally.noteFailedTask(kind, thrown);
       },

@@ -1,11 +1,7 @@
 // The pool of a chaos run, which records the errors of its tasks, because an offload retries silently.
 
 import { WorkerPool } from '../../src/main/offload/worker-pool.js';
-import type {
-  RunTaskOptions,
-  TaskOutcome,
-  WorkerPoolInternals,
-} from '../../src/main/offload/worker-pool.js';
+import type { RunTaskOptions, TaskOutcome } from '../../src/main/offload/worker-pool.js';
 import type { WorkerPoolOptions } from '../../src/main/offload/worker-pool-options.js';
 import type { TaskRequest } from '../../src/shared/protocol.js';
 
@@ -14,10 +10,9 @@ export class WatchedPool extends WorkerPool {
 
   constructor(
     options: WorkerPoolOptions,
-    internals: WorkerPoolInternals,
     onFailure: (kind: TaskRequest['kind'], thrown: unknown) => void,
   ) {
-    super(options, internals);
+    super(options);
     this.#onFailure = onFailure;
   }
 

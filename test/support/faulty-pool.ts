@@ -2,7 +2,6 @@
 
 import { onTestFinished } from 'vitest';
 import { WorkerPool } from '../../src/main/offload/worker-pool.js';
-import type { WorkerPoolInternals } from '../../src/main/offload/worker-pool.js';
 import type { WorkerPoolOptions } from '../../src/main/offload/worker-pool-options.js';
 import { CtxfoldError } from '../../src/shared/errors.js';
 import type { ProbeRequest } from '../../src/shared/protocol.js';
@@ -32,14 +31,11 @@ export function held(): { readonly request: ProbeRequest; readonly open: () => v
 }
 
 /** A small pool that closes when the test ends. */
-export function openPool(
-  options: WorkerPoolOptions = {},
-  internals: WorkerPoolInternals = {},
-): WorkerPool {
-  const pool = new WorkerPool(
-    { threads: 1, closeTimeoutMs: 100, failureThreshold: 1_000, ...options },
-    { workerUrl: workerUrl('faulty.mjs'), ...internals },
-  );
+export function openPool(options: WorkerPoolOptions = {}): WorkerPool {
+  const pool = new WorkerPool({
+    ...{ threads: 1, closeTimeoutMs: 100, failureThreshold: 1_000 },
+    ...{ workerUrl: workerUrl('faulty.mjs'), ...options },
+  });
   onTestFinished(() => pool.close());
   return pool;
 }

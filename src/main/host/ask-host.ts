@@ -53,7 +53,9 @@ export function withoutContent(thrown: unknown): Error {
   if (!isError(thrown)) return copy;
   copy.name = textOf(thrown, 'name') ?? 'Error';
   // Only the frames: the original stack starts with the full message, which may be long.
-  copy.stack = `${copy.name}: ${copy.message}${framesOf(textOf(thrown, 'stack'))}`;
+  const stack = textOf(thrown, 'stack') ?? '';
+  const frames = stack.indexOf('\n    at ');
+  copy.stack = `${copy.name}: ${copy.message}${frames === -1 ? '' : stack.slice(frames)}`;
   return copy;
 }
 
@@ -61,9 +63,4 @@ function messageOf(thrown: unknown): string {
   const message = isError(thrown) ? (textOf(thrown, 'message') ?? '') : typeof thrown;
   const line = message.slice(0, MAX_MESSAGE_LENGTH).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
   return line.trim() === '' ? 'no message' : line.trim();
-}
-
-function framesOf(stack: string | undefined): string {
-  const start = stack?.indexOf('\n    at ') ?? -1;
-  return stack === undefined || start === -1 ? '' : stack.slice(start);
 }

@@ -33,12 +33,6 @@ const WRAPPERS = new WeakMap<Logger, Logger>([[SILENT_LOGGER, SILENT_LOGGER]]);
 export function safeLogger(logger: Logger): Logger {
   const known = WRAPPERS.get(logger);
   if (known !== undefined) return known;
-  const wrapper = wrap(logger);
-  WRAPPERS.set(logger, wrapper).set(wrapper, wrapper);
-  return wrapper;
-}
-
-function wrap(logger: Logger): Logger {
   // A JavaScript implementation may be async despite the type.
   const host: Readonly<Record<keyof Logger, (message: string, details?: object) => unknown>> =
     logger;
@@ -61,5 +55,7 @@ function wrap(logger: Logger): Logger {
         warnOnce();
       }
     };
-  return { debug: write('debug'), warn: write('warn'), error: write('error') };
+  const wrapper = { debug: write('debug'), warn: write('warn'), error: write('error') };
+  WRAPPERS.set(logger, wrapper).set(wrapper, wrapper);
+  return wrapper;
 }

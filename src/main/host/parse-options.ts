@@ -21,36 +21,27 @@ export function parseOptions<Schema extends z.ZodMiniType>(
   elsewhere?: OptionsElsewhere,
 ): z.output<Schema> {
   const given = readOptions(name, options);
+  /** What is wrong, and what was given instead; not of texts that are too short or too long, which may be secrets. */
+  const messageOf = (issue: z.core.$ZodIssue): string => {
+    const { message, path } = issue;
+    if (issue.code === 'unrecognized_keys')
+      return unknownOptions(issue.keys, namesAt(schema, path), path.length === 0 ? elsewhere : {});
+    // Sentences are messages of our own, which say what was given.
+    if (message.endsWith('.') || ('origin' in issue && issue.origin === 'string')) return message;
+    let value: unknown = given;
+    for (const key of path) value = (value as Readonly<Record<PropertyKey, unknown>>)[key];
+    return `${message.replace(/, received \w+$/, '')}, got ${kindOf(value)}`;
+  };
   let message: string;
   try {
     const parsed = schema.safeParse(given, ENGLISH);
     if (parsed.success) return parsed.data;
-    const issues = parsed.error.issues.map((issue) => ({
-      ...issue,
-      message: messageOf(issue, given, namesAt(schema, issue.path), elsewhere),
-    }));
+    const issues = parsed.error.issues.map((issue) => ({ ...issue, message: messageOf(issue) }));
     message = z.prettifyError({ issues });
   } catch (cause) {
     throw new TypeError(`Expected ${name} that can be read; one of them threw.`, { cause });
   }
   throw new RangeError(`Invalid ${name}.\n${message}`);
-}
-
-/** Returns what is wrong, and what was given instead; not of texts that are too short or too long, which may be secrets. */
-function messageOf(
-  issue: z.core.$ZodIssue,
-  given: object,
-  known: readonly string[],
-  elsewhere: OptionsElsewhere | undefined,
-): string {
-  const { message, path } = issue;
-  if (issue.code === 'unrecognized_keys')
-    return unknownOptions(issue.keys, known, path.length === 0 ? elsewhere : {});
-  // Sentences are messages of our own, which say what was given.
-  if (message.endsWith('.') || ('origin' in issue && issue.origin === 'string')) return message;
-  let value: unknown = given;
-  for (const key of path) value = (value as Readonly<Record<PropertyKey, unknown>>)[key];
-  return `${message.replace(/, received \w+$/, '')}, got ${kindOf(value)}`;
 }
 
 /** Returns the property names that the schema allows at a path. */

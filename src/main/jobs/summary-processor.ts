@@ -61,39 +61,32 @@ export function summaryProcessor(
   }
   assertTextStore(store);
   // BullMQ passes a signal only to functions with three parameters.
-  return async (job, _token, signal) => process(summarizer, store, job, signal);
-}
-
-async function process(
-  summarizer: Summarizer,
-  store: TextStore,
-  job: ProcessedJob,
-  signal: AbortSignal | undefined,
-): Promise<SummaryJobResult> {
-  const { key, hash } = isRecord(job.data) ? job.data : {};
-  if (typeof key !== 'string' || typeof hash !== 'string') {
-    throw new UnrecoverableError('Expected a job with a key and a hash.');
-  }
-  const answer = answerKey(key);
-  // A store written in JavaScript may return `undefined` instead of `null`.
-  if (typeof (await store.get(answer, 'answer')) !== 'string') {
-    const text = (await store.get(key, hash)) ?? '';
-    const request = tryParseJson(text);
-    if (hashOf(text) !== hash || !isRecord(request)) {
-      throw new Error(LOST);
+  return async (job, _token, signal) => {
+    const { key, hash } = isRecord(job.data) ? job.data : {};
+    if (typeof key !== 'string' || typeof hash !== 'string') {
+      throw new UnrecoverableError('Expected a job with a key and a hash.');
     }
-    try {
-      const made = await ask(summarizer, store, key, request, signal);
-      await store.put(answer, 'answer', JSON.stringify(made));
-    } catch (thrown) {
-      const isOver = thrown instanceof UnrecoverableError || isLastAttempt(job);
-      // Nobody needs the request any more, and it contains text of a history.
-      if (isOver) await store.delete(key).catch(() => undefined);
-      throw thrown;
+    const answer = answerKey(key);
+    // A store written in JavaScript may return `undefined` instead of `null`.
+    if (typeof (await store.get(answer, 'answer')) !== 'string') {
+      const text = (await store.get(key, hash)) ?? '';
+      const request = tryParseJson(text);
+      if (hashOf(text) !== hash || !isRecord(request)) {
+        throw new Error(LOST);
+      }
+      try {
+        const made = await ask(summarizer, store, key, request, signal);
+        await store.put(answer, 'answer', JSON.stringify(made));
+      } catch (thrown) {
+        const isOver = thrown instanceof UnrecoverableError || isLastAttempt(job);
+        // Nobody needs the request any more, and it contains text of a history.
+        if (isOver) await store.delete(key).catch(() => undefined);
+        throw thrown;
+      }
     }
-  }
-  await store.delete(key);
-  return { answer };
+    await store.delete(key);
+    return { answer };
+  };
 }
 
 /** Whether BullMQ does not retry the job if it fails now. It counts attempts when they have ended. */

@@ -76,8 +76,10 @@ export class ModelLimits {
     const ask = this.#given;
     if (typeof ask !== 'function') return ask;
     if (modelName === undefined) return undefined;
+    const failed = (message: string, options?: ErrorOptions): Error =>
+      new CtxfoldError(message, 'CALLBACK_FAILED', options);
     try {
-      return askHost('contextLimit', () => ask(modelName), failedHost, limitAnswered) ?? undefined;
+      return askHost('contextLimit', () => ask(modelName), failed, limitAnswered) ?? undefined;
     } catch (error) {
       if (!this.#hasWarnedOfHost) {
         this.#logger.warn('contextLimit gave no limit; that of the model applies', { error });
@@ -97,10 +99,6 @@ export class ModelLimits {
       { modelName, contextLimit: UNKNOWN_CONTEXT_LIMIT },
     );
   }
-}
-
-function failedHost(message: string, options?: ErrorOptions): Error {
-  return new CtxfoldError(message, 'CALLBACK_FAILED', options);
 }
 
 /** Reads what the host's function returned: `null` if it knows no limit, `undefined` if the answer is invalid. */

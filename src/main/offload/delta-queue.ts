@@ -33,7 +33,6 @@ interface QueuedChange {
 }
 
 const CLEAR: DeltaStep = { kind: 'clear' };
-const EMPTY: QueuedChange = { contents: [], edit: undefined };
 
 /** The queue of one connection's deltas, from the opening of the connection on. */
 export class DeltaQueue {
@@ -118,12 +117,13 @@ export class DeltaQueue {
    * @param packFrom minimum number of entries to send as bytes; fewer are cloned
    */
   take(packFrom: number = Infinity): Parcel | undefined {
-    if (this.isEmpty) return undefined;
+    const [oldest] = this.#changes;
+    if (oldest === undefined) return undefined;
     const before = this.#base;
     const steps: DeltaStep[] = [];
     const batch = new Batch();
     let [isAppend, adds] = [true, false];
-    this.#findOutOfReach();
+    this.#findOutOfReach(oldest);
     for (let change = this.#changes[0]; change !== undefined; change = this.#changes[0]) {
       const from = this.#taken;
       for (; this.#taken < change.contents.length; this.#taken += 1) {
@@ -156,8 +156,7 @@ export class DeltaQueue {
   }
 
   /** Updates `#outOfReach` for the oldest change, unless that is an edit. */
-  #findOutOfReach(): void {
-    const [{ contents, edit } = EMPTY] = this.#changes;
+  #findOutOfReach({ contents, edit }: QueuedChange): void {
     if (edit !== undefined || this.#outOfReach.of === contents.length) return;
     this.#outOfReach = { end: outOfReachLength(contents), of: contents.length };
   }

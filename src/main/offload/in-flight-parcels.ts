@@ -58,13 +58,11 @@ export class InFlightParcels {
   /** The history that began to move in first is counted first: parcel by parcel in turn, many would all be counted late. */
   readonly #rank: number = (histories += 1);
   readonly #options: InFlightParcelsOptions;
+  /** The parcels that are not posted yet, in order. */
   readonly #waiting: InFlightParcel[] = [];
+  /** These, and those that are posted. */
+  readonly #unanswered = new Set<InFlightParcel>();
   readonly #ending = new AbortController();
-  /** Parcels being counted by other threads. */
-  #counting = 0;
-  /** UTF-16 units in unanswered parcels, and the number of these parcels. */
-  #characters = 0;
-  #unanswered = 0;
 
   constructor(options: InFlightParcelsOptions) {
     this.#options = options;
@@ -94,8 +92,7 @@ export class InFlightParcels {
     if (parcel === undefined) return false;
     const inFlight: InFlightParcel = { ...parcel, isCounted: false };
     if (isForOthers) inFlight.counting = this.#count(inFlight, threads);
-    this.#characters += parcel.characters;
-    this.#unanswered += 1;
+    this.#unanswered.add(inFlight);
     this.#waiting.push(inFlight);
     return true;
   }
@@ -123,13 +120,24 @@ export class InFlightParcels {
   get #isFull(): boolean {
     // The number of parcels is limited too, because each holds a buffer, however small the parcel is.
     const parcels = Math.max(MAX_FREE_BUFFERS, (this.#options.threads?.countingThreads ?? 0) + 2);
-    return this.#characters >= MAX_HELD_CHARACTERS || this.#unanswered >= parcels;
+    return (
+      charactersOf(this.#unanswered) >= MAX_HELD_CHARACTERS || this.#unanswered.size >= parcels
+    );
   }
 
   /** Notes that the connection has answered a parcel. */
-  noteAnswer({ characters }: InFlightParcel): void {
-    this.#characters -= characters;
-    this.#unanswered -= 1;
+  noteAnswer(parcel: InFlightParcel): void {
+    this.#unanswered.delete(parcel);
+  }
+
+  /** UTF-16 units of text that were posted and are not acknowledged. */
+  get postedCharacters(): number {
+    return charactersOf(this.#unanswered) - charactersOf(this.#waiting);
+  }
+
+  /** Number of parcels that other threads are counting. */
+  get #counting(): number {
+    return this.#waiting.filter(({ counting }) => counting !== undefined).length;
   }
 
   /** Cancels all counting. Final. */
@@ -145,13 +153,11 @@ export class InFlightParcels {
     const { staged, characters } = inFlight;
     const { signal } = this.#ending;
     const finish = (run: () => void): void => {
-      this.#counting -= 1;
       inFlight.counting = undefined;
       if (signal.aborted) return;
       run();
       onChange();
     };
-    this.#counting += 1;
     const startedAt = performance.now();
     const counted = threads.count(stage.packed, stage.knownTokens, signal, this.#rank);
     const postedAt = performance.now();
@@ -173,4 +179,8 @@ export class InFlightParcels {
       },
     );
   }
+}
+
+function charactersOf(parcels: Iterable<InFlightParcel>): number {
+  return [...parcels].reduce((sum, { characters }) => sum + characters, 0);
 }

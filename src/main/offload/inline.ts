@@ -1,6 +1,7 @@
 // Runs the work on the calling thread: chosen for small histories, and the fallback if workers fail. Results equal those of a
 // worker, since both run the same functions.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
 import type { IndexScope } from '../../shared/density/index/index-scope.js';
@@ -66,22 +67,16 @@ export class InlineOffload implements Offload {
     if (contents.length === 0) return [];
     // A copy: the caller may change the array while we yield.
     const entries = [...contents];
-    const counter = await this.#loadTextCounter();
+    const counter = await loadTextCounter(nextTurn).catch((thrown: unknown) => {
+      this.#meter.addFallback({ task: 'count', error: asError(thrown), attempts: 0 });
+      return undefined;
+    });
     signal?.throwIfAborted();
     if (counter === undefined) return entries.map(estimateEntryTokens);
     const startedAt = performance.now();
     const tokens = await inTurns(countInSlices(entries, counter), entries.length, signal);
     this.#addPass('count', entries.length, performance.now() - startedAt);
     return tokens;
-  }
-
-  async #loadTextCounter(): Promise<BytePairCounter | undefined> {
-    try {
-      return await loadTextCounter(nextTurn);
-    } catch (thrown) {
-      this.#meter.addFallback({ task: 'count', error: asError(thrown), attempts: 0 });
-      return undefined;
-    }
   }
 
   #addPass(task: 'optimize' | 'count', entries: number, runMs: number): void {
@@ -212,17 +207,7 @@ class KeptIndex {
       kept.revision === revision &&
       kept.index.length <= history.length &&
       kept.lastEntry === history[kept.index.length - 1] &&
-      isSameScope(kept.scope, scope);
+      isDeepStrictEqual(kept.scope, scope);
     return isUsable ? kept.index : new GrowingIndex(scope);
   }
-}
-
-/** Compares scopes. Lists are compared by item, because they are created anew for each pass. */
-function isSameScope(a: IndexScope, b: IndexScope): boolean {
-  const { inclusionSyntaxes, ...rest } = a;
-  return (
-    Object.entries(rest).every(([name, value]) => b[name as keyof IndexScope] === value) &&
-    inclusionSyntaxes.length === b.inclusionSyntaxes.length &&
-    inclusionSyntaxes.every((syntax, at) => syntax === b.inclusionSyntaxes[at])
-  );
 }

@@ -7,17 +7,13 @@ import { entryCharacters } from '../../shared/tokens/estimate.js';
 
 /** Returns a reduced entry with the same tokens and the same staleness. */
 export function postedPart({ speaker, blocks, metadata }: IContent): IContent {
-  const posted = blocks.map(postedBlock);
-  if (metadata?.isSummary !== true && metadata?.synthetic !== true) {
-    return { speaker, blocks: posted };
-  }
+  const posted = { speaker, blocks: blocks.map(postedBlock) };
+  const isSummary = metadata?.isSummary === true;
+  const synthetic = metadata?.synthetic === true;
+  if (!isSummary && !synthetic) return posted;
   return {
-    speaker,
-    blocks: posted,
-    metadata: {
-      ...(metadata.isSummary === true && { isSummary: true }),
-      ...(metadata.synthetic === true && { synthetic: true }),
-    },
+    ...posted,
+    metadata: { ...(isSummary && { isSummary }), ...(synthetic && { synthetic }) },
   };
 }
 

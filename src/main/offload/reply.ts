@@ -40,9 +40,20 @@ export function readDeltaReply(
   countsTokens: boolean,
   reply: unknown,
 ): ReadReply<DeltaValue> {
-  return read('A resident history answered', reply, (value) =>
-    findDeltaProblem(delta, countsTokens, value),
-  );
+  return read('A resident history answered', reply, ({ base, tokens, pass, compression }) => {
+    const staged = delta.steps.reduce(
+      (sum, step) => sum + ('knownTokens' in step ? step.knownTokens.length : 0),
+      0,
+    );
+    if (!types.isInt32Array(tokens) || tokens.length !== staged) return 'not one count per entry';
+    if (countsTokens && tokens.some((count) => count < 0)) return 'a negative count';
+    if (!isBase(base, delta.after)) return 'another state';
+    if ((pass !== undefined) !== (delta.pass !== undefined)) return 'a pass missing or unasked';
+    if ((compression !== undefined) !== (delta.compression !== undefined))
+      return 'a compression missing or unasked';
+    const problem = pass === undefined ? undefined : findPassProblem(delta.after, pass);
+    return problem ?? findCompressionProblem(compression ?? null);
+  });
 }
 
 /** Validates a reply. @param by who answered what, for the message */
@@ -74,25 +85,6 @@ function findProblem(request: TaskRequest, value: JsonRecord): string | undefine
     case 'probe':
       return Number.isInteger(value.threadId) ? undefined : 'no thread id';
   }
-}
-
-function findDeltaProblem(
-  delta: HistoryDelta,
-  countsTokens: boolean,
-  { base, tokens, pass, compression }: JsonRecord,
-): string | undefined {
-  const staged = delta.steps.reduce(
-    (sum, step) => sum + ('knownTokens' in step ? step.knownTokens.length : 0),
-    0,
-  );
-  if (!types.isInt32Array(tokens) || tokens.length !== staged) return 'not one count per entry';
-  if (countsTokens && tokens.some((count) => count < 0)) return 'a negative count';
-  if (!isBase(base, delta.after)) return 'another state';
-  if ((pass !== undefined) !== (delta.pass !== undefined)) return 'a pass missing or unasked';
-  if ((compression !== undefined) !== (delta.compression !== undefined))
-    return 'a compression missing or unasked';
-  const problem = pass === undefined ? undefined : findPassProblem(delta.after, pass);
-  return problem ?? findCompressionProblem(compression ?? null);
 }
 
 function findPassProblem(base: DensityBase, pass: unknown): string | undefined {

@@ -67,7 +67,6 @@ export class Residence {
   readonly #queue: DeltaQueue;
   #connection: SessionConnection | undefined;
   #hasEnded = false;
-  #unacknowledgedCharacters = 0;
   readonly #inFlight: InFlightParcels;
   /** Number of callers that wait for a plan. */
   #waiting = 0;
@@ -223,7 +222,7 @@ export class Residence {
   }
 
   get #mayPost(): boolean {
-    const isFull = this.#unacknowledgedCharacters >= MAX_UNACKNOWLEDGED_CHARACTERS;
+    const isFull = this.#inFlight.postedCharacters >= MAX_UNACKNOWLEDGED_CHARACTERS;
     return this.#connection !== undefined && !isFull;
   }
 
@@ -272,7 +271,6 @@ export class Residence {
     const { staged, characters, isCounted } = parcel;
     const isOutOfReach = this.#inFlight.isOutOfReach(parcel);
     const delta = isOutOfReach ? { ...parcel.delta, isOutOfReach } : parcel.delta;
-    this.#unacknowledgedCharacters += characters;
     const startedAt = performance.now();
     const receiving = this.#exchange(
       connection,
@@ -286,7 +284,6 @@ export class Residence {
     const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
     const times = { startedAt, postedAt, runMs };
     this.#options.meter.addPosted({ ...work, bytesSent: isCounted ? 0 : characters }, times);
-    this.#unacknowledgedCharacters -= characters;
     this.#inFlight.noteAnswer(parcel);
     this.#readyPass =
       settings === undefined || value.pass === undefined

@@ -83,12 +83,9 @@ export class ResidentConnection {
    * @throws WorkerPoolError if the connection fails, which closes it.
    */
   receive(delta: HistoryDelta): Promise<ReadReply<DeltaValue>> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const outcome = new Deferred<ReadReply<DeltaValue>>();
     const call: OpenCall = { delta, postedAt: performance.now(), outcome };
-    if (this.#failure !== undefined) {
-      outcome.reject(this.#failure);
-      return outcome.promise;
-    }
     this.#startDeadline(call, this.#options.timeoutMs);
     if (this.#openCalls.size === 0) this.#port.ref();
     this.#openCalls.set(delta.sequence, call);

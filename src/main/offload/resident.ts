@@ -71,8 +71,8 @@ export class ResidentOffload implements Offload {
   readonly #arrivals: Arrivals = new Arrivals();
   readonly #failures = new FailurePauses(PAUSES);
   readonly #blocksAhead: BlocksAhead;
-  #entries: readonly IContent[] = [];
-  #revision: number | undefined;
+  /** The history after its last change; `undefined` before any. */
+  #state: HistoryState | undefined;
   #residence: Residence | undefined;
   #isClosed = false;
 
@@ -87,8 +87,7 @@ export class ResidentOffload implements Offload {
   }
 
   readonly noteChange: HistoryWatcher = (change, state) => {
-    this.#entries = state.entries;
-    this.#revision = state.base.revision;
+    this.#state = state;
     this.#residence?.checkConnection();
     const isAppend = change.kind === 'append';
     if (this.#residence === undefined) {
@@ -125,7 +124,7 @@ export class ResidentOffload implements Offload {
       return pass;
     }
     // The history was rewritten meanwhile, so no plan for that base can be used any more.
-    const isGone = this.#revision !== undefined && this.#revision !== base.revision;
+    const isGone = (this.#state?.base.revision ?? base.revision) !== base.revision;
     if (isGone) return { plan: EMPTY_PLAN };
     this.#inline ??= new InlineOffload(this.#options.meter);
     return this.#inline.optimize(history, base, config, signal);
@@ -137,20 +136,17 @@ export class ResidentOffload implements Offload {
   ): Promise<readonly number[]> {
     signal?.throwIfAborted();
     const foreseen = contents.map((entry) => this.#blocksAhead.tokensOf(entry));
-    if (areNumbers(foreseen)) return foreseen;
+    if (foreseen.every((tokens) => tokens !== undefined)) return foreseen;
     const known = contents.filter((entry) => this.#arrivals.knows(entry));
     const counts = known.length === 0 ? undefined : await this.#takeKnown(known, signal);
     if (counts?.length === contents.length) return counts;
-    const counted = new Map<IContent, number>();
-    const enter = (entries: readonly IContent[], tokens: readonly number[]): void => {
-      for (const [at, entry] of entries.entries()) counted.set(entry, tokens[at] ?? 0);
-    };
-    if (counts !== undefined) enter(known, counts);
+    const counted = new Map(counts?.map((tokens, at) => [known[at], tokens]));
     const others = contents.filter((entry) => !counted.has(entry));
     if (others.length > 0) {
       const count = (): Promise<readonly number[]> =>
         this.#options.pooled.countTokens(others, signal);
-      enter(others, await (this.#residence?.holdFor(count) ?? count()));
+      const tokens = await (this.#residence?.holdFor(count) ?? count());
+      for (const [at, entry] of others.entries()) counted.set(entry, tokens[at] ?? 0);
     }
     return contents.map((entry) => counted.get(entry) ?? 0);
   }
@@ -210,9 +206,9 @@ export class ResidentOffload implements Offload {
       },
       onPass: ({ base, plan }, settings) => {
         const isCurrent = (): boolean =>
-          base.revision === this.#revision && this.#residence === residence;
-        if (!countsTokens || !isCurrent()) return;
-        void this.#blocksAhead.make(plan, settings, this.#entries, isCurrent);
+          base.revision === this.#state?.base.revision && this.#residence === residence;
+        if (!countsTokens || this.#state === undefined || !isCurrent()) return;
+        void this.#blocksAhead.make(plan, settings, this.#state.entries, isCurrent);
       },
       onLoss: (error) => {
         this.#failures.noteFailure();
@@ -232,10 +228,6 @@ export class ResidentOffload implements Offload {
     const nothing = { transferMs: 0, mainThreadMs: 0, bytesSent: 0 };
     this.#options.meter.addPass({ ...work, ...nothing, queueMs, runMs });
   }
-}
-
-function areNumbers(counts: readonly (number | undefined)[]): counts is readonly number[] {
-  return !counts.includes(undefined);
 }
 
 const NOTHING: Promise<undefined> = Promise.resolve(undefined);

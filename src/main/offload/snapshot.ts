@@ -72,8 +72,12 @@ export class SnapshotOffload implements Offload {
       // The lanes share a generator; drawing is synchronous, so each batch goes to one lane.
       for (let batch = batches.next(); batch.done !== true && !hasFailed; batch = batches.next()) {
         const start = offset;
-        offset += batch.value.length;
-        const tokens = await this.#countBatch(batch.value, signal);
+        const contents = batch.value;
+        offset += contents.length;
+        const request = { kind: 'count', contents } as const;
+        const { tokens } = await this.#attempt(request, signal, async () => ({
+          tokens: Int32Array.from(await this.#inline.countTokens(contents, signal)),
+        }));
         for (const [at, count] of tokens.entries()) counts[start + at] = count;
         await nextTurn(signal);
       }
@@ -86,16 +90,6 @@ export class SnapshotOffload implements Offload {
     );
     await Promise.all(lanes);
     return counts;
-  }
-
-  async #countBatch(
-    contents: readonly IContent[],
-    signal: AbortSignal | undefined,
-  ): Promise<Int32Array> {
-    const value = await this.#attempt({ kind: 'count', contents } as const, signal, async () => ({
-      tokens: Int32Array.from(await this.#inline.countTokens(contents, signal)),
-    }));
-    return value.tokens;
   }
 
   async #attempt<Request extends OptimizeRequest | CountRequest>(
@@ -116,7 +110,7 @@ export class SnapshotOffload implements Offload {
       } catch (error) {
         // An abort may reject with anything, even a WorkerPoolError, so check the signal first.
         signal?.throwIfAborted();
-        if (couldNotLoadEncoding(error)) {
+        if (error instanceof CtxfoldError && error.code === 'TOKEN_COUNT_FAILED') {
           // If the calling thread cannot load the encoding either, it estimates and reports that itself.
           this.#meter.addFailure();
           return runInline();
@@ -137,11 +131,6 @@ function sizeOf(
   const contents = request.kind === 'optimize' ? request.history : request.contents;
   const bytesSent = contents.reduce((sum, entry) => sum + entryCharacters(entry), 0);
   return { task: request.kind, entries: contents.length, bytesSent };
-}
-
-/** Whether a task failed because the worker could not load the encoding. */
-function couldNotLoadEncoding(error: unknown): boolean {
-  return error instanceof CtxfoldError && error.code === 'TOKEN_COUNT_FAILED';
 }
 
 /** Whether to try another thread: a refusal by the pool or by structured clone would recur. */

@@ -6,7 +6,7 @@ import { asError, isWireError, reviveError, WorkerPoolError } from '../../shared
 import { asRecord } from '../../shared/json.js';
 import { LOADED } from '../../shared/protocol.js';
 import type { TaskRequest, ThreadData } from '../../shared/protocol.js';
-import { Deadline } from '../waiting/abortable.js';
+import { Deadline, Deferred } from '../waiting/abortable.js';
 import { diedError, timeoutError, toPoolError } from './pool-errors.js';
 
 export interface ThreadSetOptions {
@@ -42,7 +42,7 @@ const LOAD_LIMIT_MS = 10_000;
 interface Thread {
   readonly worker: Worker;
   readonly port: MessagePort;
-  waiting: { resolve: (reply: unknown) => void; reject: (reason: unknown) => void } | undefined;
+  waiting: Deferred<unknown> | undefined;
   /** Whether the thread's code has been loaded. */
   isLoaded: boolean;
   /** Whether the thread is ending and gets no more tasks. */
@@ -110,9 +110,8 @@ export class ThreadSet {
    */
   async run({ request, timeoutMs, transferList }: ThreadTask): Promise<unknown> {
     const thread = this.#leastOccupied();
-    const answer = new Promise((resolve, reject) => {
-      thread.waiting = { resolve, reject };
-    });
+    const answer = new Deferred<unknown>();
+    thread.waiting = answer;
     const deadline = new Deadline(timeoutMs, () => {
       thread.waiting?.reject(timeoutError(timeoutMs));
       this.#stop(thread);
@@ -121,7 +120,7 @@ export class ThreadSet {
     thread.worker.ref();
     try {
       thread.port.postMessage(request, transferList);
-      return await answer;
+      return await answer.promise;
     } catch (thrown) {
       throw thrown instanceof WorkerPoolError ? thrown : toPoolError(thrown);
     } finally {

@@ -19,6 +19,12 @@ export interface WorkerPoolOptions {
   readonly failureThreshold?: number | undefined;
   /** How long it refuses work, in milliseconds. @default 30_000 */
   readonly coolDownMs?: number | undefined;
+  /** How long threads may be missing before all are replaced, in milliseconds. @default 1_000 */
+  readonly lossToleranceMs?: number | undefined;
+  /** The current time in milliseconds, from any origin. @default performance.now */
+  readonly now?: (() => number) | undefined;
+  /** The module that handles the tasks of each thread. @default the package's own code */
+  readonly workerUrl?: URL | undefined;
 }
 
 const DEFAULTS = {
@@ -29,11 +35,17 @@ const DEFAULTS = {
   maxHeapMb: 512,
   failureThreshold: 5,
   coolDownMs: 30_000,
+  lossToleranceMs: 1_000,
+  now: (): number => performance.now(),
+};
+
+export type CompleteWorkerPoolOptions = Pick<WorkerPoolOptions, 'workerUrl'> & {
+  readonly [Key in Exclude<keyof WorkerPoolOptions, 'workerUrl'>]-?: NonNullable<
+    WorkerPoolOptions[Key]
+  >;
 };
 
 /** Fills in the defaults. */
-export function completeWorkerPoolOptions(options: WorkerPoolOptions): {
-  readonly [Key in keyof WorkerPoolOptions]-?: NonNullable<WorkerPoolOptions[Key]>;
-} {
+export function completeWorkerPoolOptions(options: WorkerPoolOptions): CompleteWorkerPoolOptions {
   return { ...DEFAULTS, ...withoutUndefined(options) };
 }

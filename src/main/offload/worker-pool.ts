@@ -18,7 +18,7 @@ import { readReply } from './reply.js';
 import type { ReadReply } from './reply.js';
 import type { ThreadSet, ThreadTask } from './thread-set.js';
 import { completeWorkerPoolOptions } from './worker-pool-options.js';
-import type { WorkerPoolOptions } from './worker-pool-options.js';
+import type { CompleteWorkerPoolOptions, WorkerPoolOptions } from './worker-pool-options.js';
 
 /** Options of one task. */
 export interface RunTaskOptions {
@@ -55,16 +55,6 @@ export interface WorkerPoolStats {
   readonly strayErrors: number;
   /** Whether the pool refuses work because of consecutive failures. */
   readonly isBroken: boolean;
-}
-
-/** Internals that tests and special deployments replace. */
-export interface WorkerPoolInternals {
-  /** The module that handles the tasks of each thread. @default the package's own code */
-  readonly workerUrl?: URL | undefined;
-  /** The current time in milliseconds, from any origin. @default performance.now */
-  readonly now?: (() => number) | undefined;
-  /** How long threads may be missing before all are replaced, in milliseconds. @default 1_000 */
-  readonly lossToleranceMs?: number | undefined;
 }
 
 /** What threads are created with; loaded with the first task of any pool. */
@@ -107,10 +97,7 @@ const STOP_TIMEOUT_MS = 2_000;
  * A thread that died while starting is not replaced individually.
  */
 export class WorkerPool {
-  readonly #options: ReturnType<typeof completeWorkerPoolOptions>;
-  readonly #workerUrl: URL | undefined;
-  readonly #lossToleranceMs: number;
-  readonly #now: () => number;
+  readonly #options: CompleteWorkerPoolOptions;
   /** Of equal ranks in FIFO order: a set keeps insertion order, and any task may be removed. */
   readonly #queue: Set<PoolJob> = new Set();
   readonly #running: Set<PoolJob> = new Set();
@@ -129,13 +116,9 @@ export class WorkerPool {
   #strayErrors: number = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(options: WorkerPoolOptions = {}, internals: WorkerPoolInternals = {}) {
+  constructor(options: WorkerPoolOptions = {}) {
     this.#options = completeWorkerPoolOptions(options);
-    this.#workerUrl = internals.workerUrl;
-    this.#lossToleranceMs = internals.lossToleranceMs ?? 1_000;
-    this.#now = internals.now ?? (() => performance.now());
-    const { failureThreshold, coolDownMs } = this.#options;
-    const now = this.#now;
+    const { failureThreshold, coolDownMs, now } = this.#options;
     this.#tasks = new FailurePauses({
       freeFailures: failureThreshold - 1,
       firstPauseMs: coolDownMs,
@@ -183,7 +166,7 @@ export class WorkerPool {
       this.#queue.delete(job);
       this.#update();
     });
-    const queuedAt = this.#now();
+    const queuedAt = this.#options.now();
     const job: PoolJob = { request, timeoutMs, transferList, outcome, queuedAt, rank };
     this.#queue.add(job);
     this.#update();
@@ -248,7 +231,7 @@ export class WorkerPool {
 
   async #execute(job: PoolJob, threads: ThreadSet): Promise<void> {
     this.#running.add(job);
-    const queueMs = this.#now() - job.queuedAt;
+    const queueMs = this.#options.now() - job.queuedAt;
     try {
       job.outcome.resolve({ ...readReply(job.request, await threads.run(job)), queueMs });
       this.#noteSuccess();
@@ -256,7 +239,10 @@ export class WorkerPool {
       job.outcome.reject(thrown);
       // A task's own error proves that the thread works. A request that cannot be posted proves nothing.
       if (!(thrown instanceof WorkerPoolError)) this.#noteSuccess();
-      else if (!isRequestRefused(thrown)) this.#noteFailure(thrown);
+      else if (!isRequestRefused(thrown)) {
+        this.#lastFailure = thrown;
+        if (this.#tasks.noteFailure()) this.#refuseQueued(TOO_MANY_FAILED);
+      }
     }
     this.#running.delete(job);
     this.#update();
@@ -265,11 +251,6 @@ export class WorkerPool {
   #noteSuccess(): void {
     this.#restarts.noteSuccess();
     this.#tasks.noteSuccess();
-  }
-
-  #noteFailure(failure: WorkerPoolError): void {
-    this.#lastFailure = failure;
-    if (this.#tasks.noteFailure()) this.#refuseQueued(TOO_MANY_FAILED);
   }
 
   /** Gives up the threads if none has ever loaded, because none will. Otherwise the loss timer notices the missing thread. */
@@ -289,7 +270,7 @@ export class WorkerPool {
     try {
       const threads: ThreadSet = new parts.ThreadSet({
         code: parts.code,
-        data: { tokens: parts.tokens, module: this.#workerUrl?.href },
+        data: { tokens: parts.tokens, module: this.#options.workerUrl?.href },
         threads: this.#options.threads,
         maxHeapMb: this.#options.maxHeapMb,
         residentsOn: (threadId) => this.#residents.get(threadId) ?? 0,
@@ -357,7 +338,7 @@ export class WorkerPool {
       this.#lossTimer = undefined;
       if (threads.isShort) this.#giveUp(threads);
       this.#update();
-    }, this.#lossToleranceMs);
+    }, this.#options.lossToleranceMs);
     if (this.#queue.size > 0) this.#lossTimer.ref();
     else this.#lossTimer.unref();
   }

@@ -99,10 +99,11 @@ export async function applyEdit(
   const tokensBefore = history.getTotalTokens();
   // A replayed edit already includes its effect on reasoning.
   const strips = replayed === undefined && parts.reasoningTerms.isStripping;
-  const { result, base } = strips
-    ? withReasoning(parts, found, foundBase)
-    : { result: found, base: foundBase };
-  const changes = listChanges(history.getRawHistory(), result);
+  const entries = history.getRawHistory();
+  const result = strips ? stripReasoning(found, entries) : found;
+  // Entries added since then may hold reasoning that had to be stripped as well.
+  const base = strips ? { ...foundBase, length: entries.length } : foundBase;
+  const changes = listChanges(entries, result);
   if (removalLog !== undefined) {
     await abortable(removalLog.record('pruned', changes, signal), signal);
   }
@@ -186,26 +187,15 @@ export async function stripStaleReasoning(
   }
 }
 
-/** Extends the edit to entries added after its base: their reasoning may have to be stripped as well. */
-function withReasoning(
-  { history }: SessionParts,
-  result: DensityResult,
-  { revision }: DensityBase,
-): { readonly result: DensityResult; readonly base: DensityBase } {
-  const entries = history.getRawHistory();
-  return { result: stripReasoning(result, entries), base: { revision, length: entries.length } };
-}
-
 function listChanges(
   history: readonly IContent[],
   { removals, replacements }: DensityResult,
 ): readonly EntryChange[] {
-  const changes: EntryChange[] = [];
-  const note = (index: number, after: IContent | null): void => {
-    const before = history[index];
-    if (before !== undefined) changes.push({ index, before, after });
-  };
-  for (const index of removals) note(index, null);
-  for (const [index, after] of replacements) note(index, after);
-  return changes.sort((a, b) => a.index - b.index);
+  const edits = [...removals.map((index) => [index, null] as const), ...replacements];
+  return edits
+    .sort(([one], [other]) => one - other)
+    .flatMap(([index, after]) => {
+      const before = history[index];
+      return before === undefined ? [] : [{ index, before, after }];
+    });
 }

@@ -210,9 +210,10 @@ export class ContextGauge {
 
   /** How full the window is. A report is valid until anything is added or edited. */
   get usage(): ContextUsage {
-    if (this.#reported !== undefined && this.#isCurrent(this.#reported)) {
-      return { tokens: this.#reported.tokens, source: 'reported' };
-    }
+    const { revision, additions } = this.#options.history;
+    const reported = this.#reported;
+    if (reported?.revision === revision && reported.additions === additions)
+      return { tokens: reported.tokens, source: 'reported' };
     return { tokens: this.#countedTokens, source: this.countSource };
   }
 
@@ -272,49 +273,32 @@ export class ContextGauge {
     return outcome;
   }
 
-  #learn(report: UsageReport): UsageReportOutcome {
-    const overheadTokens = this.#options.overheadTokens;
-    if (overheadTokens !== undefined) {
-      return this.#applyReport(report, ({ modelName, reportedTokens, countedTokens }) =>
-        this.#options.calibration.observe(
-          modelName,
-          reportedTokens - overheadTokens,
-          countedTokens,
-        ),
-      );
-    }
+  #learn({ inputTokens, modelName }: UsageReport): UsageReportOutcome {
+    const { history, overheadTokens } = this.#options;
     // The request was answered, so it fit: the number is a sum over several requests, or the limit is a guess.
-    if (report.inputTokens > this.contextLimit) return 'too-high';
-    const learned = (this.#learnedOverhead ??= new LearnedOverhead(this.#options.calibration));
-    return this.#applyReport(report, (usage) => learned.observe(usage));
-  }
-
-  #applyReport(
-    { inputTokens, modelName }: UsageReport,
-    learn: (usage: RequestUsage) => ObservationOutcome,
-  ): UsageReportOutcome {
-    if (modelName !== undefined) this.#options.history.nameModel(modelName);
+    if (overheadTokens === undefined && inputTokens > this.contextLimit) return 'too-high';
+    if (modelName !== undefined) history.nameModel(modelName);
     const sent = this.#prepared;
     if (sent === undefined) return 'no-preflight';
-    if (sent.revision !== this.#options.history.revision) return 'rewritten';
-    if (answersSince(sent, this.#options.history) > 1) return 'no-preflight';
+    if (sent.revision !== history.revision) return 'rewritten';
+    if (answersSince(sent, history) > 1) return 'no-preflight';
     const { countedTokens, pendingTokens } = sent;
     const reportedTokens = inputTokens - pendingTokens;
     const outcome =
       countedTokens === undefined
         ? 'uncounted'
-        : learn({ modelName: this.#options.history.modelName, reportedTokens, countedTokens });
+        : this.#observe({ modelName: history.modelName, reportedTokens, countedTokens });
     // A high report may be right, because the request may hold uncounted content. A report that is too low is incomplete.
-    if (outcome !== 'too-low') {
-      this.#reported = { ...sent, tokens: Math.max(0, reportedTokens) };
-    }
+    if (outcome !== 'too-low') this.#reported = { ...sent, tokens: Math.max(0, reportedTokens) };
     return outcome;
   }
 
-  #isCurrent({ revision, additions }: HistoryVersion): boolean {
-    return (
-      revision === this.#options.history.revision && additions === this.#options.history.additions
-    );
+  #observe(usage: RequestUsage): ObservationOutcome {
+    const { calibration, overheadTokens } = this.#options;
+    if (overheadTokens === undefined)
+      return (this.#learnedOverhead ??= new LearnedOverhead(calibration)).observe(usage);
+    const { modelName, reportedTokens, countedTokens } = usage;
+    return calibration.observe(modelName, reportedTokens - overheadTokens, countedTokens);
   }
 }
 

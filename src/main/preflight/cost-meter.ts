@@ -79,19 +79,15 @@ export class CostMeter {
 
   /** The totals so far. */
   get report(): CostReport {
+    const dollars = this.#requests === 0 ? null : this.#dollars;
+    const saved = dollars === null ? 0 : dollars.without - dollars.with;
     return {
       requests: this.#requests,
       ...this.#compacted.tokens,
       uncompacted: this.#uncompacted.tokens,
       rewrites: this.#rewrites,
-      ...this.#inputDollars,
+      ...(dollars && { dollars: { ...dollars, savedBy: this.#savings.shares(saved) } }),
     };
-  }
-
-  get #inputDollars(): Pick<CostReport, 'dollars'> {
-    if (this.#dollars === null || this.#requests === 0) return {};
-    const saved = this.#dollars.without - this.#dollars.with;
-    return { dollars: { ...this.#dollars, savedBy: this.#savings.shares(saved) } };
   }
 
   /** Notes what rules removed in an edit that landed. */

@@ -161,24 +161,21 @@ function windowExceeded(
   gauge: ContextGauge,
 ): ContextWindowExceededError {
   const gone = new Set(dropped);
-  const left = entries.flatMap((entry, index) => (gone.has(index) ? [] : [{ entry, index }]));
-  const largest = left.reduce<{ entry: IContent; index: number } | undefined>(
-    (most, at) => ((tokens[at.index] ?? 0) > (tokens[most?.index ?? -1] ?? -1) ? at : most),
-    undefined,
-  );
+  const left = entries.flatMap((entry, index) => {
+    if (gone.has(index)) return [];
+    const ofEntry = gauge.toModelTokens(tokens[index] ?? 0);
+    const name = `${describe(entry)} (entry ${index}, ${ofEntry} tokens)`;
+    return [{ tokens: ofEntry, name }];
+  });
   const { contextLimit, overheadTokens, pendingTokens } = gauge;
-  const entryTokens = gauge.toModelTokens(tokens[largest?.index ?? -1] ?? 0);
   const parts = [
+    ...left,
     {
       tokens: pendingTokens,
       name: `the ${pendingTokens} tokens that the request holds besides the history`,
     },
     { tokens: overheadTokens, name: `the ${overheadTokens} tokens of overheadTokens` },
   ];
-  if (largest !== undefined) {
-    const name = `${describe(largest.entry)} (entry ${largest.index}, ${entryTokens} tokens)`;
-    parts.unshift({ tokens: entryTokens, name });
-  }
   const culprit = parts.reduce((most, part) => (part.tokens > most.tokens ? part : most));
   const neededTokens = gauge.toModelTokens(leftTokens) + overheadTokens + pendingTokens;
   return new ContextWindowExceededError(

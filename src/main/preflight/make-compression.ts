@@ -47,38 +47,29 @@ export function makeCompression(
   signal: AbortSignal | undefined,
   asked?: AskedElsewhere,
 ): Promise<MadeCompression> {
-  return withSignals([signal, parts.ending.signal], (either) =>
-    compress(parts, strategy, promptId, either, asked),
-  );
-}
-
-async function compress(
-  parts: SessionParts,
-  strategy: CompressionStrategy,
-  promptId: string,
-  signal: AbortSignal,
-  asked: AskedElsewhere | undefined,
-): Promise<MadeCompression> {
-  const { history } = parts;
-  const former = [...(asked?.contents ?? history.getRawHistory())];
-  const tokensBefore =
-    asked === undefined
-      ? history.getTotalTokens()
-      : await abortable(history.estimateTokensForContents(former), signal);
-  const present = compressionContext(parts, strategy, promptId, signal);
-  const context = asked === undefined ? present : contextThen(present, parts, asked, tokensBefore);
-  const {
-    newHistory,
-    knownTokens,
-    metadata,
-    keepsReasoning = false,
-  } = await abortable(strategy.compress(context), signal);
-  for (const [entry, tokens] of knownTokens ?? []) history.weigh(entry, tokens);
-  const left = await abortable(history.estimateTokensForContents(newHistory), signal);
-  const carried = addWorkNote(parts, former, newHistory, tokensBefore - left, keepsReasoning);
-  // Count the note now, so that applying the compression need not wait.
-  await abortable(history.countEach(carried.filter(isWorkNote)), signal);
-  return { by: strategy, newHistory: carried, llmCallMade: metadata.llmCallMade, keepsReasoning };
+  return withSignals([signal, parts.ending.signal], async (either) => {
+    const { history } = parts;
+    const former = [...(asked?.contents ?? history.getRawHistory())];
+    const tokensBefore =
+      asked === undefined
+        ? history.getTotalTokens()
+        : await abortable(history.estimateTokensForContents(former), either);
+    const present = compressionContext(parts, strategy, promptId, either);
+    const context =
+      asked === undefined ? present : contextThen(present, parts, asked, tokensBefore);
+    const {
+      newHistory,
+      knownTokens,
+      metadata,
+      keepsReasoning = false,
+    } = await abortable(strategy.compress(context), either);
+    for (const [entry, tokens] of knownTokens ?? []) history.weigh(entry, tokens);
+    const left = await abortable(history.estimateTokensForContents(newHistory), either);
+    const carried = addWorkNote(parts, former, newHistory, tokensBefore - left, keepsReasoning);
+    // Count the note now, so that applying the compression need not wait.
+    await abortable(history.countEach(carried.filter(isWorkNote)), either);
+    return { by: strategy, newHistory: carried, llmCallMade: metadata.llmCallMade, keepsReasoning };
+  });
 }
 
 /**

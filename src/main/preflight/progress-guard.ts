@@ -1,6 +1,6 @@
 // Prevents loops of fruitless automatic compressions, by the outcome of the last ones. The clock is injected.
 
-import type { FailureMemory } from '../state/session-state.js';
+import type { FailureMemory, SessionMemory } from '../state/session-state.js';
 import type { StepReport, HoldReason } from './session-events.js';
 
 /** Consecutive failures after which automatic compressions pause. */
@@ -16,10 +16,8 @@ export interface ProgressGuardOptions {
   readonly minGrowthTokens: () => number;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** The floor of an earlier session of this history. @default 0 */
-  readonly floorTokens?: number | undefined;
-  /** The failures in that session. @default none */
-  readonly failures?: FailureMemory | undefined;
+  /** What an earlier session of this history remembers. @default nothing */
+  readonly former?: Pick<SessionMemory, 'floorTokens' | 'failures'> | undefined;
 }
 
 type CompressionReport = Extract<StepReport, { readonly step: 'compressed' }>;
@@ -32,11 +30,15 @@ export class ProgressGuard {
   #failures: FailureMemory = { times: 0, at: 0 };
   #pausedUntilMs = -Infinity;
 
-  constructor(options: ProgressGuardOptions) {
-    this.#minGrowthTokens = options.minGrowthTokens;
-    this.#now = options.now;
-    this.#floorTokens = options.floorTokens ?? 0;
-    if (options.failures !== undefined) this.#restore(options.failures);
+  constructor({ minGrowthTokens, now, former }: ProgressGuardOptions) {
+    this.#minGrowthTokens = minGrowthTokens;
+    this.#now = now;
+    const { floorTokens = 0, failures } = former ?? {};
+    this.#floorTokens = floorTokens;
+    if (failures === undefined) return;
+    this.#failures = failures;
+    const leftMs = PAUSE_MS - Math.abs(Date.now() - failures.at);
+    if (failures.times >= MAX_FAILURES) this.#pausedUntilMs = this.#now() + leftMs;
   }
 
   /** Tokens that the history must have for the next compression. */
@@ -57,18 +59,10 @@ export class ProgressGuard {
 
   /** Notes the outcome of a preflight step. A compression on request says nothing about automatic ones. */
   noteStep(report: StepReport): void {
-    switch (report.step) {
-      case 'pruned':
-        if (report.event) this.noteShrunk(report.event.tokensAfter);
-        return;
-      case 'fitted':
-        if (report.event) this.noteCut(report.event.tokensBefore, report.event.tokensAfter);
-        return;
-      case 'compressed':
-        this.#noteCompression(report);
-        return;
-      case 'none':
-    }
+    if (report.step === 'compressed') this.#noteCompression(report);
+    if (report.step === 'pruned' && report.event) this.noteShrunk(report.event.tokensAfter);
+    if (report.step === 'fitted' && report.event)
+      this.noteCut(report.event.tokensBefore, report.event.tokensAfter);
   }
 
   #noteCompression({ event, failure, isUnderThreshold, isAborted }: CompressionReport): void {
@@ -112,12 +106,6 @@ export class ProgressGuard {
     const times = isWaitedFor ? MAX_FAILURES : this.#failures.times + 1;
     this.#failures = { times, at: Date.now() };
     if (times >= MAX_FAILURES) this.#pausedUntilMs = this.#now() + PAUSE_MS;
-  }
-
-  #restore(failures: FailureMemory): void {
-    this.#failures = failures;
-    const leftMs = PAUSE_MS - Math.abs(Date.now() - failures.at);
-    if (failures.times >= MAX_FAILURES) this.#pausedUntilMs = this.#now() + leftMs;
   }
 
   get #isPaused(): boolean {

@@ -29,8 +29,7 @@ export class SentHistory {
   readonly #now: () => number;
   #sentEntries = 0;
   #intactEntries = 0;
-  #sentAtMs = -Infinity;
-  /** `#sentAtMs` by model name, because each model has its own cache. `undefined` until the model is named. */
+  /** When the history was last sent, by model name, because each model has its own cache. `undefined` until the model is named. */
   readonly #sentAtMsByModel = new Map<string | undefined, number>();
   #isCached = true;
   #reclaimedTokens = 0;
@@ -56,9 +55,7 @@ export class SentHistory {
     this.#intactEntries = Math.min(intactEntries, history.length);
     this.#reclaimedTokens = reclaimedTokens;
     this.#staleReasoningFrom = staleReasoningFrom ?? Infinity;
-    if (idleMs === null) return;
-    this.#sentAtMs = now() - idleMs;
-    this.#sentAtMsByModel.set(undefined, this.#sentAtMs);
+    if (idleMs !== null) this.#sentAtMsByModel.set(undefined, now() - idleMs);
   }
 
   /** Length of the prefix that is unchanged since it was last sent. */
@@ -94,7 +91,7 @@ export class SentHistory {
 
   /** Milliseconds since the history was last sent; `Infinity` if it never was. */
   get idleMs(): number {
-    return this.#now() - this.#sentAtMs;
+    return this.#now() - Math.max(-Infinity, ...this.#sentAtMsByModel.values());
   }
 
   /** Counted tokens that edits have removed so far. */
@@ -161,11 +158,10 @@ export class SentHistory {
     this.#lostEntries = 0;
     this.#sentEntries = this.#history.length;
     this.#intactEntries = this.#history.length;
-    this.#sentAtMs = this.#now();
     // If the model was named only now, earlier requests went to the same model.
     if (this.#history.modelName !== undefined) this.#sentAtMsByModel.delete(undefined);
     if (this.#sentAtMsByModel.size >= MAX_MODELS) this.#sentAtMsByModel.clear();
-    this.#sentAtMsByModel.set(this.#history.modelName, this.#sentAtMs);
+    this.#sentAtMsByModel.set(this.#history.modelName, this.#now());
   }
 
   /**
@@ -181,10 +177,9 @@ export class SentHistory {
     this.#sentEntries = answer;
     this.#intactEntries = answer;
     const { timestamp = 0 } = entries[answer]?.metadata ?? {};
-    const sentAtMs = this.#now() - Math.max(0, Date.now() - timestamp);
-    if (sentAtMs <= this.#sentAtMs) return;
-    this.#sentAtMs = sentAtMs;
-    this.#sentAtMsByModel.set(this.#history.modelName, sentAtMs);
+    const idleMs = Math.max(0, Date.now() - timestamp);
+    if (idleMs < this.idleMs)
+      this.#sentAtMsByModel.set(this.#history.modelName, this.#now() - idleMs);
   }
 
   /** Forgets what was sent: the history was cleared, or no cache holds anything of it. */
@@ -192,7 +187,6 @@ export class SentHistory {
     this.#sentEntries = 0;
     this.#intactEntries = 0;
     this.#lostEntries = 0;
-    this.#sentAtMs = -Infinity;
     this.#sentAtMsByModel.clear();
     this.#reclaimedTokens = 0;
     this.#staleReasoningFrom = Infinity;

@@ -97,7 +97,8 @@ export class RemovedReads {
         formerBlocks.add(block);
         if (isToolCallBlock(block)) calls.set(block.id, block);
         if (!isLost || !isCompleteResponse(block)) continue;
-        if (presentBlocks.has(block) || this.#isStandIn(block)) continue;
+        if (presentBlocks.has(block) || this.#standIns.has(block)) continue;
+        if (placeholderKind(block) !== 'none') continue;
         callIds.add(block.callId);
         const call = findCall?.(block.callId) ?? calls.get(block.callId);
         for (const path of this.#pathsRead(call)) paths.add(path);
@@ -113,10 +114,6 @@ export class RemovedReads {
       if (isCompleteResponse(block) && !formerBlocks.has(block)) this.#standIns.add(block);
     }
     return paths.size + callIds.size === 0 ? null : { paths: [...paths], callIds: [...callIds] };
-  }
-
-  #isStandIn(response: ToolResponseBlock): boolean {
-    return this.#standIns.has(response) || placeholderKind(response) !== 'none';
   }
 
   #pathsRead(call: ToolCallBlock | undefined): readonly string[] {

@@ -107,10 +107,7 @@ class PreflightReplay {
    */
   constructor(
     parts: SessionParts,
-    {
-      intactEntries,
-      countsTokens,
-    }: { readonly intactEntries: number; readonly countsTokens: boolean },
+    { intactEntries, countsTokens }: Readonly<{ intactEntries: number; countsTokens: boolean }>,
   ) {
     const { history } = parts;
     this.#parts = parts;

@@ -86,8 +86,7 @@ export function createParts(
     guard: new ProgressGuard({
       minGrowthTokens: () => MIN_GROWTH_SHARE * gauge.contextLimit,
       now,
-      floorTokens: former?.floorTokens,
-      failures: former?.failures,
+      former,
     }),
     sent,
     cacheMisses: new CacheMisses({ history, sent, cache }, former && gauge.sentRequest),

@@ -79,18 +79,13 @@ export class TrackedHistory {
     }
     const sources = made.map((entry) => places.get(entry)?.pop());
     const firstKept = sources.find((source) => source !== undefined) ?? this.#entries.length;
-    const rebase: Rebasing['rebase'] = (history) => {
-      const rebased: IContent[] = [];
-      for (const [at, entry] of made.entries()) {
+    const rebase: Rebasing['rebase'] = (history) => [
+      ...made.flatMap((entry, at) => {
         const source = sources[at];
-        const now = source === undefined ? entry : (this.#current[source] ?? null);
-        if (now !== null) rebased.push(now);
-      }
-      for (let at = this.#remaining.length; at < history.length; at += 1) {
-        rebased.push(history[at] as IContent);
-      }
-      return rebased;
-    };
+        return (source === undefined ? entry : this.#current[source]) ?? [];
+      }),
+      ...history.slice(this.#remaining.length),
+    ];
     return { firstKept, rebase };
   }
 }

@@ -74,7 +74,10 @@ export class CallIndex<Call, Response> {
     let response: Sighting<Response> | undefined;
     let leastWeight = Infinity;
     for (const candidate of this.#responses.get(callId) ?? []) {
-      const weight = weightOf(candidate.doubt, scope);
+      const { looksLikePlaceholder, isStandInElsewhere } = candidate.doubt;
+      // Stand-ins of other sessions count only if all sessions are searched.
+      const isDoubted = scope.acrossSessions === true && isStandInElsewhere;
+      const weight = isDoubted ? 2 : Number(looksLikePlaceholder);
       if (weight > leastWeight || !isInScope(scope, candidate.sessionId)) continue;
       leastWeight = weight;
       response = candidate;
@@ -93,13 +96,4 @@ export class CallIndex<Call, Response> {
     this.#names.set(name, name);
     return name;
   }
-}
-
-/** Returns the weight of a doubt. Stand-ins of other sessions count only if all sessions are searched. */
-function weightOf(
-  { looksLikePlaceholder, isStandInElsewhere }: Doubt,
-  { acrossSessions }: SessionScope,
-): number {
-  if (acrossSessions === true && isStandInElsewhere) return 2;
-  return looksLikePlaceholder ? 1 : 0;
 }

@@ -7,7 +7,7 @@ import { assertFilePath, openAppendFile, prepareParentDirectory } from './append
 import { CallIndex } from './call-index.js';
 import { acquireFileLock } from './file-lock.js';
 import type { FileLock, LockTiming } from './file-lock.js';
-import { RecordFile } from './record-file.js';
+import { writeRecords } from './write-records.js';
 import type { RemovalDraft } from './removal-record.js';
 import { RemovalReading } from './removal-reader.js';
 import type { RemovalSource } from './removal-reader.js';
@@ -36,7 +36,9 @@ const CLOSE_TIMEOUT_MS = 5_000;
 interface OpenLog {
   readonly path: string;
   readonly file: FileHandle;
-  readonly records: RecordFile;
+  /** End of the part of the file that is known to be on disk. */
+  endOffset: number;
+  readonly now: () => number;
   readonly lock: FileLock;
   index: PartialIndex;
 }
@@ -156,7 +158,11 @@ export class RemovalLog {
 
   async #shutDown(): Promise<void> {
     const isIdle = Promise.all([this.#appending, this.#restoring]);
-    const isReleased = isIdle.then(() => this.#release());
+    const isReleased = isIdle.then(async () => {
+      // Failures to close lose nothing, because acknowledged records are on disk.
+      await this.#parts.file.close().catch(() => undefined);
+      await this.#parts.lock.release().catch(() => undefined);
+    });
     const timeout = (): Error =>
       writerClosed(this.path, 'its deadline passed before the records were on the disk.');
     try {
@@ -164,12 +170,6 @@ export class RemovalLog {
     } catch (error) {
       for (const outcome of this.#pending) outcome.reject(error);
     }
-  }
-
-  async #release(): Promise<void> {
-    // Failures to close lose nothing, because acknowledged records are on disk.
-    await this.#parts.file.close().catch(() => undefined);
-    await this.#parts.lock.release().catch(() => undefined);
   }
 
   /**
@@ -191,10 +191,11 @@ export class RemovalLog {
     try {
       if (outcome.isSettled) return;
       await this.#replaceDeleted();
-      await this.#parts.lock.assertHeld();
-      await this.#parts.records.write(drafts);
+      const parts = this.#parts;
+      await parts.lock.assertHeld();
+      parts.endOffset = await writeRecords(parts.file, drafts, parts.now);
       // If this process was suspended during the write, its records may be mixed with those of another writer.
-      await this.#parts.lock.assertHeld();
+      await parts.lock.assertHeld();
       outcome.resolve();
     } catch (error) {
       outcome.reject(writeFailed(this.path, error));
@@ -206,7 +207,7 @@ export class RemovalLog {
 
 /** Extends the index by what was appended since. @throws the system's error */
 async function readNew(source: RemovalSource, parts: OpenLog): Promise<void> {
-  const { endOffset } = parts.records;
+  const { endOffset } = parts;
   // Somebody truncated the file and more was written since, so the index is wrong.
   if (endOffset < parts.index.bytes) parts.index = new PartialIndex();
   if (source.file !== undefined) {
@@ -230,8 +231,8 @@ async function openLog(
     const resolved = await prepareParentDirectory(path);
     lock = await acquireFileLock(resolved, lockTiming);
     file = await openFile(resolved);
-    const records = new RecordFile(file, (await file.stat()).size, now);
-    return { path: resolved, file, records, lock, index: new PartialIndex() };
+    const { size: endOffset } = await file.stat();
+    return { path: resolved, file, endOffset, now, lock, index: new PartialIndex() };
   } catch (error) {
     // Errors of the cleanup must not hide the first one.
     await file?.close().catch(() => undefined);

@@ -7,7 +7,6 @@ import type { FileHandle } from 'node:fs/promises';
 import { assertNumber, readOptions } from '../../shared/misuse.js';
 import type { Checks } from '../../shared/misuse.js';
 import { splitByteLines } from './byte-lines.js';
-import type { ByteLine } from './byte-lines.js';
 import { decodeRemoval, MAX_RECORD_BYTES, RECORD_MARK } from './removal-record.js';
 import type { DecodedRemoval, RemovalRecord, SkipReason } from './removal-record.js';
 import { readFailed } from './removal-log-errors.js';
@@ -119,31 +118,22 @@ export class RemovalReading implements AsyncIterable<LocatedRemoval> {
     let lineNumber = 0;
     for await (const line of splitByteLines(chunks, startOffset, MAX_RECORD_BYTES)) {
       lineNumber += 1;
-      yield* this.#readLine(line, lineNumber, crcBySeq);
-    }
-  }
-
-  *#readLine(
-    line: ByteLine,
-    lineNumber: number,
-    crcBySeq: Map<number, number>,
-  ): Generator<LocatedRemoval> {
-    const { offset, keptBytes, nulBytes, spanBytes } = line;
-    if (nulBytes > 0) this.#skip(lineNumber, line.nulOffset, nulBytes, 'nul-bytes');
-    if (line.isTooLong) {
-      this.#skip(lineNumber, offset, keptBytes, 'too-long');
-      return;
-    }
-    for (const part of readLineParts(line.bytes)) {
-      const bytes = part.end - part.start;
-      if (part.record === undefined) {
-        this.#skip(lineNumber, offset + part.start, bytes, part.reason);
-      } else if (crcBySeq.get(part.record.seq) === part.crc) {
-        this.#skip(lineNumber, offset + part.start, bytes, 'copy');
-      } else {
-        // A repeated number with different content is not a copy, so the record is yielded.
-        remember(crcBySeq, part.record.seq, part.crc);
-        yield { record: part.record, location: { offset, bytes: spanBytes } };
+      const { offset, keptBytes, nulBytes, spanBytes } = line;
+      if (nulBytes > 0) this.#skip(lineNumber, line.nulOffset, nulBytes, 'nul-bytes');
+      if (line.isTooLong) this.#skip(lineNumber, offset, keptBytes, 'too-long');
+      for (const part of line.isTooLong ? [] : readLineParts(line.bytes)) {
+        const bytes = part.end - part.start;
+        if (part.record === undefined) {
+          this.#skip(lineNumber, offset + part.start, bytes, part.reason);
+        } else if (crcBySeq.get(part.record.seq) === part.crc) {
+          this.#skip(lineNumber, offset + part.start, bytes, 'copy');
+        } else {
+          // A repeated number with different content is not a copy, so the record is yielded.
+          crcBySeq.set(part.record.seq, part.crc);
+          const [oldest = 0] = crcBySeq.keys();
+          if (crcBySeq.size > COPY_WINDOW) crcBySeq.delete(oldest);
+          yield { record: part.record, location: { offset, bytes: spanBytes } };
+        }
       }
     }
   }
@@ -175,13 +165,6 @@ export async function readRemovalAt(
     if (record.seq === seq) return record;
   }
   return undefined;
-}
-
-function remember(crcBySeq: Map<number, number>, seq: number, crc: number): void {
-  crcBySeq.set(seq, crc);
-  if (crcBySeq.size <= COPY_WINDOW) return;
-  const [oldest] = crcBySeq.keys();
-  if (oldest !== undefined) crcBySeq.delete(oldest);
 }
 
 async function* readChunks(

@@ -25,7 +25,9 @@ export async function openSessionLog(options: SessionLogOptions): Promise<Sessio
   try {
     return new SessionLog(options, await RemovalLog.open(options.path));
   } catch (error) {
-    if (!isWriteFailure(error) || !isLockedElsewhere(error.cause)) throw error;
+    const isElsewhere =
+      isWriteFailure(error) && asRecord(error.cause)?.['isLockedElsewhere'] === true;
+    if (!isElsewhere) throw error;
     return new SessionLog(options, error);
   }
 }
@@ -123,8 +125,4 @@ export class SessionLog {
       this.#isOpening = false;
     }
   }
-}
-
-function isLockedElsewhere(cause: unknown): boolean {
-  return asRecord(cause)?.['isLockedElsewhere'] === true;
 }

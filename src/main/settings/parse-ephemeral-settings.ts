@@ -81,9 +81,10 @@ function valueOf(settings: object, name: PropertyKey): unknown {
 }
 
 function checkValue(spec: SettingSpec, given: unknown): Problem | undefined {
-  if (isValid(spec, given)) return undefined;
+  const expected = unmet(spec, given);
+  if (expected === undefined) return undefined;
   return {
-    message: `Expected ${describeExpected(spec)} for '${spec.key}', got ${show(given)}.`,
+    message: `Expected ${expected} for '${spec.key}', got ${show(given)}.`,
     isKind: typeof given !== (spec.type === 'enum' ? 'string' : spec.type),
   };
 }
@@ -98,36 +99,31 @@ function checkAlias(spec: SettingSpec, before: unknown, given: unknown): Problem
   };
 }
 
-function isValid(spec: SettingSpec, given: unknown): boolean {
+/** Returns in words what a setting accepts, if it does not accept the value. */
+function unmet(spec: SettingSpec, given: unknown): string | undefined {
   switch (spec.type) {
     case 'boolean':
-      return typeof given === 'boolean';
+      return typeof given === 'boolean' ? undefined : 'true or false';
     case 'string':
-      return typeof given === 'string' && given !== '';
+      return typeof given === 'string' && given !== '' ? undefined : 'text that is not empty';
     case 'enum':
-      return spec.enumValues.some((value) => value === given);
+      return spec.enumValues.some((value) => value === given)
+        ? undefined
+        : `one of ${spec.enumValues.map((value) => `'${value}'`).join(', ')}`;
     case 'number': {
-      const { min = -Infinity, exclusiveMin = -Infinity, max = Infinity } = spec;
-      if (typeof given !== 'number' || !Number.isFinite(given)) return false;
-      return given >= min && given > exclusiveMin && given <= max;
-    }
-  }
-}
-
-function describeExpected(spec: SettingSpec): string {
-  switch (spec.type) {
-    case 'boolean':
-      return 'true or false';
-    case 'string':
-      return 'text that is not empty';
-    case 'enum':
-      return `one of ${spec.enumValues.map((value) => `'${value}'`).join(', ')}`;
-    case 'number': {
+      const { min, exclusiveMin, max } = spec;
+      const isWithin =
+        typeof given === 'number' &&
+        Number.isFinite(given) &&
+        given >= (min ?? -Infinity) &&
+        given > (exclusiveMin ?? -Infinity) &&
+        given <= (max ?? Infinity);
       const bounds = [
-        spec.exclusiveMin === undefined ? [] : [`greater than ${spec.exclusiveMin}`],
-        spec.min === undefined ? [] : [`of at least ${spec.min}`],
-        spec.max === undefined ? [] : [`at most ${spec.max}`],
+        exclusiveMin === undefined ? [] : [`greater than ${exclusiveMin}`],
+        min === undefined ? [] : [`of at least ${min}`],
+        max === undefined ? [] : [`at most ${max}`],
       ].flat();
+      if (isWithin) return undefined;
       return bounds.length === 0 ? 'a finite number' : `a number ${bounds.join(' and ')}`;
     }
   }

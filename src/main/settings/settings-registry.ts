@@ -76,6 +76,7 @@ export type SettingSpec =
   BooleanSettingSpec | NumberSettingSpec | StringSettingSpec | EnumSettingSpec;
 
 const COMMON = { category: 'cli-behavior', persistToProfile: true } as const;
+const SHARE = { ...COMMON, type: 'number', max: 1 } as const;
 
 /** The setting of a pruning rule. The default is that of a pass, or the first word. */
 function specOf(setting: RuleSetting): SettingSpec {
@@ -108,37 +109,29 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
   {
     key: 'compression.threshold',
     aliases: ['compression-threshold'],
-    ...COMMON,
+    ...SHARE,
     description: "Share of the context window at which to compress (default: the strategy's own)",
-    type: 'number',
     exclusiveMin: 0,
-    max: 1,
   },
   {
     key: 'compression.ahead',
-    ...COMMON,
+    ...SHARE,
     description: 'Share of the window at which a summary is made in the background (1: never)',
-    type: 'number',
     exclusiveMin: 0,
-    max: 1,
   },
   {
     key: 'compression.preserveThreshold',
-    ...COMMON,
+    ...SHARE,
     description: 'Share of the entries, from the end, that a compression leaves alone',
-    type: 'number',
     default: 0.2,
     min: 0,
-    max: 1,
   },
   {
     key: 'compression.topPreserveThreshold',
-    ...COMMON,
+    ...SHARE,
     description: 'Share of the entries, from the start, that middle-out leaves alone',
-    type: 'number',
     default: 0.2,
     min: 0,
-    max: 1,
   },
   {
     key: 'compression.fallback',

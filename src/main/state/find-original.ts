@@ -1,7 +1,7 @@
 // Finds the original of a result that an edit removed: among the added entries, or in the store.
 
 import { isToolCallBlock } from '../../shared/content.js';
-import type { IContent, ToolResponseBlock } from '../../shared/content.js';
+import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
 import { assertIngestible } from '../../shared/ingestion.js';
 import { tryParseJson } from '../../shared/json.js';
 import type { RestoredResponse } from '../removal-log/restore.js';
@@ -14,23 +14,18 @@ export async function findOriginal(
   added: readonly IContent[],
   keeper: StateKeeper | undefined,
 ): Promise<RestoredResponse | undefined> {
-  for (let at = added.length - 1; at >= 0; at -= 1) {
-    const { blocks, metadata } = added[at] ?? NO_ENTRY;
-    for (const response of blocks) {
-      if (response.type !== 'tool_response' || response.callId !== callId) continue;
-      const call = added
-        .slice(0, at)
-        .flatMap((entry) => entry.blocks.filter(isToolCallBlock))
-        .findLast(({ id }) => id === callId);
-      const recordedAt = metadata?.timestamp ?? 0;
-      return { response, sessionId, recordedAt, ...(call !== undefined && { call }) };
-    }
-  }
-  const response = responseOf(await keeper?.get(callId), callId);
-  return response && { response, sessionId, recordedAt: 0 };
+  const isIt = (block: ContentBlock): block is ToolResponseBlock =>
+    block.type === 'tool_response' && block.callId === callId;
+  const at = added.findLastIndex(({ blocks }) => blocks.some(isIt));
+  const response = added[at]?.blocks.find(isIt) ?? responseOf(await keeper?.get(callId), callId);
+  if (response === undefined) return undefined;
+  const call = added
+    .slice(0, Math.max(0, at))
+    .flatMap(({ blocks }) => blocks.filter(isToolCallBlock))
+    .findLast(({ id }) => id === callId);
+  const recordedAt = added[at]?.metadata?.timestamp ?? 0;
+  return { response, sessionId, recordedAt, ...(call !== undefined && { call }) };
 }
-
-const NO_ENTRY: IContent = { speaker: 'human', blocks: [] };
 
 /** Parses and validates a stored response, because a store may return anything. */
 function responseOf(json: string | undefined, callId: string): ToolResponseBlock | undefined {

@@ -3,7 +3,6 @@
 import type { IContent } from '../../shared/content.js';
 import type { Fold } from '../../shared/state/fold-journal.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
-import type { KnownTokens } from '../tokens/token-ledger.js';
 import type { OpenState, SessionMemory, TallyMemory } from './session-state.js';
 
 /** Restarts the batch points: they are lengths in added entries, and those of the former history do not apply. */
@@ -25,7 +24,7 @@ export function* keptMemory(
 ): Generator<void, SessionMemory, undefined> {
   const { sent, costs, usage, summaries, refusing } = memory;
   const entries = Math.min(sent.intactEntries, fold.intactEntries);
-  const kept = sumOfCounts(tokens.slice(0, entries));
+  const kept = tokens.slice(0, entries).reduce<number>((sum, count = 0) => sum + count, 0);
   const isKept = kept >= LEAST_KEPT_SHARE * costs.compacted[2];
   const reclaimedTokens = fold.isWhole
     ? sent.reclaimedTokens
@@ -61,10 +60,6 @@ export function* keptMemory(
     summaries,
     refusing,
   };
-}
-
-function sumOfCounts(tokens: KnownTokens): number {
-  return tokens.reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
 /** Estimates the tokens that edits have removed: a state has no counts of what is gone. */

@@ -111,7 +111,10 @@ export function openState(given: unknown): OpenState {
     if (given['version'] !== STATE_VERSION || given['checksum'] !== stateChecksum(given)) {
       throw new TypeError('Expected another checksum.');
     }
-    return readState(given);
+    const { history: digests, journal, ...rest } = STATE.parse(given, ENGLISH);
+    if (digests.bytes.length !== digests.entries)
+      throw new RangeError('Expected a byte per entry.');
+    return { ...rest, digests, journal: { bytes: journal.records, texts: journal.texts } };
   } catch (cause) {
     throw brokenState({ cause: asError(cause) });
   }
@@ -206,12 +209,6 @@ const STATE = z.object({
     z.transform((model) => model ?? { name: null, ratio: 1, observations: 0 }),
   ),
 });
-
-function readState(given: unknown): OpenState {
-  const { history: digests, journal, ...rest } = STATE.parse(given, ENGLISH);
-  if (digests.bytes.length !== digests.entries) throw new RangeError('Expected a byte per entry.');
-  return { ...rest, digests, journal: { bytes: journal.records, texts: journal.texts } };
-}
 
 /** The last sent request. */
 export interface SentMemory {

@@ -59,7 +59,7 @@ export async function replaceWithSummary(
       { code: 'SUMMARIZER_MISSING' },
     );
   }
-  const replacedTokens = await countAll(context, [...summarized, ...notes]);
+  const replacedTokens = await context.estimateTokens([...summarized, ...notes]);
   const windowTokens = runtimeContext.ephemerals.contextLimit() * MAX_WINDOW_SHARE;
   logger.debug('asking for a summary', {
     strategyName,
@@ -85,7 +85,7 @@ export async function replaceWithSummary(
   });
 
   const replacement = summaryEntries(summary, context.transcriptPath);
-  const tokens = await countAll(context, replacement);
+  const tokens = await context.estimateTokens(replacement);
   signal?.throwIfAborted();
   if (tokens >= replacedTokens) {
     const message = `the summary takes ${tokens} tokens in place of ${replacedTokens}`;
@@ -99,14 +99,6 @@ export async function replaceWithSummary(
     bottomPreserved: kept.length + tail.length,
     middleCompressed: history.length - top.length - kept.length - tail.length,
   });
-}
-
-async function countAll(
-  context: CompressionContext,
-  contents: readonly IContent[],
-): Promise<number> {
-  const counts = await countEach(context, contents);
-  return counts.reduce((total, count) => total + count, 0);
 }
 
 /** A history split into parts, each in the original order. */

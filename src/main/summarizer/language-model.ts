@@ -12,13 +12,7 @@ import { abortable, isBackground, MAX_TIMER_MS, withDeadline } from '../waiting/
 import { readProviderFailure } from './provider-failure.js';
 import type { ProviderFailure } from './provider-failure.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from './summarizer.js';
-import type {
-  Summarizer,
-  SummarizerRequest,
-  SummarizerResponse,
-  SummarizerFinishReason,
-  SummarizerUsage,
-} from './summarizer.js';
+import type { Summarizer, SummarizerResponse, SummarizerFinishReason } from './summarizer.js';
 
 /** The call options that all three specifications accept. */
 export interface LanguageModelCall {
@@ -75,11 +69,29 @@ const SPECIFICATIONS: readonly unknown[] = ['v2', 'v3', 'v4'];
 export function fromLanguageModel(model: LanguageModel, options: LanguageModelOptions): Summarizer {
   assertLanguageModel(model);
   const complete = parseOptions('summarizer options', OPTIONS_SCHEMA, options);
-  const { contextLimit, timeoutMs } = complete;
+  const { contextLimit, timeoutMs, attemptTimeoutMs } = complete;
   return {
     contextLimit,
     timeoutMs,
-    generate: (request) => generate(model, complete, request),
+    generate: ({ system, prompt, maxOutputTokens, signal }) => {
+      const deadlineMs = performance.now() + timeoutMs;
+      const attempt = async (abortSignal: AbortSignal): Promise<SummarizerResponse> => {
+        const answer = await model.doGenerate({
+          prompt: [
+            { role: 'system', content: system },
+            { role: 'user', content: [{ type: 'text', text: prompt }] },
+          ],
+          maxOutputTokens,
+          abortSignal,
+        });
+        return readLanguageModelAnswer(answer);
+      };
+      return withDeadline(timeoutMs, signal, timeout('all attempts', timeoutMs), (outer) =>
+        retry(complete, deadlineMs, outer, () =>
+          withDeadline(attemptTimeoutMs, outer, timeout('an attempt', attemptTimeoutMs), attempt),
+        ),
+      );
+    },
   };
 }
 
@@ -96,10 +108,7 @@ function assertLanguageModel(model: unknown): void {
 }
 
 /** A model may be a proxy or have getters; one that throws here is not a model. */
-function partsOf(model: unknown): {
-  readonly specificationVersion?: unknown;
-  readonly doGenerate?: unknown;
-} {
+function partsOf(model: unknown): Partial<Record<'specificationVersion' | 'doGenerate', unknown>> {
   if (typeof model !== 'object' || model === null) return {};
   try {
     const { specificationVersion, doGenerate } = model as ReturnType<typeof partsOf>;
@@ -107,31 +116,6 @@ function partsOf(model: unknown): {
   } catch {
     return {};
   }
-}
-
-async function generate(
-  model: LanguageModel,
-  options: CompleteOptions,
-  { system, prompt, maxOutputTokens, signal }: SummarizerRequest,
-): Promise<SummarizerResponse> {
-  const { attemptTimeoutMs, timeoutMs } = options;
-  const deadlineMs = performance.now() + timeoutMs;
-  const attempt = async (abortSignal: AbortSignal): Promise<SummarizerResponse> => {
-    const answer = await model.doGenerate({
-      prompt: [
-        { role: 'system', content: system },
-        { role: 'user', content: [{ type: 'text', text: prompt }] },
-      ],
-      maxOutputTokens,
-      abortSignal,
-    });
-    return readLanguageModelAnswer(answer);
-  };
-  return withDeadline(timeoutMs, signal, timeout('all attempts', timeoutMs), (outer) =>
-    retry(options, deadlineMs, outer, () =>
-      withDeadline(attemptTimeoutMs, outer, timeout('an attempt', attemptTimeoutMs), attempt),
-    ),
-  );
 }
 
 /** Retries while the error is transient. Rejects with the last failure as `SummarizerError`. */
@@ -207,6 +191,7 @@ function readLanguageModelAnswer(answer: unknown): SummarizerResponse {
       'SUMMARIZER_FAILED',
     );
   }
+  const { inputTokens, outputTokens } = recordOf(usage);
   const parts = content.map(recordOf);
   const texts = parts.flatMap(({ type, text }) =>
     type === 'text' && typeof text === 'string' ? [text] : [],
@@ -214,7 +199,7 @@ function readLanguageModelAnswer(answer: unknown): SummarizerResponse {
   return {
     text: texts.join(''),
     finishReason: readFinishReason(finishReason),
-    usage: readUsage(recordOf(usage)),
+    usage: { inputTokens: readCount(inputTokens), outputTokens: readCount(outputTokens) },
     toolCalls: parts.filter(({ type }) => type === 'tool-call'),
   };
 }
@@ -223,10 +208,6 @@ function readFinishReason(finishReason: unknown): SummarizerFinishReason {
   const reason =
     typeof finishReason === 'string' ? finishReason : recordOf(finishReason)['unified'];
   return FINISH_REASONS.find((known) => known === reason) ?? 'unknown';
-}
-
-function readUsage({ inputTokens, outputTokens }: JsonRecord): SummarizerUsage {
-  return { inputTokens: readCount(inputTokens), outputTokens: readCount(outputTokens) };
 }
 
 function readCount(count: unknown): number | undefined {

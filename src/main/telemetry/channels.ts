@@ -143,95 +143,82 @@ export function failureCode(thrown: unknown): FailureCode {
   return ERROR_CODES.find((known) => known === code) ?? 'UNKNOWN';
 }
 
-export interface SessionTelemetryOptions {
+/** The session that messages are about. */
+interface ReportedSession {
   readonly sessionId: string;
   readonly history: Pick<HistoryService, 'getTotalTokens' | 'modelName'>;
 }
 
 /** What identifies a preflight. */
-export type PreflightDetails = Pick<PreflightMessage, 'promptId' | 'source' | 'pendingTokens'> & {
+type PreflightDetails = Pick<PreflightMessage, 'promptId' | 'source' | 'pendingTokens'> & {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Publishes the preflights of one session and their steps. */
-export class SessionTelemetry {
-  readonly #session: SessionTelemetryOptions;
-
-  constructor(session: SessionTelemetryOptions) {
-    this.#session = session;
+/** Publishes the outcome of a running preflight. Settles like `running`. */
+export async function watchPreflight<Result>(
+  { sessionId, history }: ReportedSession,
+  { promptId, source, pendingTokens, signal }: PreflightDetails,
+  running: Promise<Result>,
+): Promise<Result> {
+  const start = performance.now();
+  const publishEnd = (end: Pick<PreflightMessage, 'outcome' | 'code'>): void => {
+    publish('ctxfold:preflight', () => ({
+      sessionId,
+      promptId,
+      source,
+      pendingTokens,
+      totalTokens: history.getTotalTokens(),
+      durationMs: performance.now() - start,
+      ...end,
+    }));
+  };
+  try {
+    const result = await running;
+    publishEnd({ outcome: 'done' });
+    return result;
+  } catch (thrown) {
+    publishEnd(endOf(thrown, signal?.aborted === true));
+    throw thrown;
   }
+}
 
-  /** Publishes the outcome of a running preflight. Settles like `running`. */
-  async watchPreflight<Result>(
-    details: PreflightDetails,
-    running: Promise<Result>,
-  ): Promise<Result> {
-    const start = performance.now();
-    try {
-      const result = await running;
-      this.#publishPreflight(details, start, { outcome: 'done' });
-      return result;
-    } catch (thrown) {
-      const isAborted = details.signal?.aborted === true;
-      this.#publishPreflight(details, start, endOf(thrown, isAborted));
-      throw thrown;
-    }
-  }
-
-  /**
-   * Publishes the outcome of a step, unless it had nothing to do. An edit that landed counts, even if something failed
-   * afterwards.
-   */
-  noteStep(report: StepReport): void {
-    if (report.step === 'none' || report.event === null) return;
-    const { step, event, failure, isAborted, startTimeMs, durationMs } = report;
-    const strategy = 'strategy' in report ? report.strategy : undefined;
-    const { modelName } = this.#session.history;
-    publish('ctxfold:compaction', () => ({
-      sessionId: this.#session.sessionId,
+/**
+ * Publishes the outcome of a step, unless it had nothing to do. An edit that landed counts, even if something failed
+ * afterwards.
+ */
+export function publishStep({ sessionId, history }: ReportedSession, report: StepReport): void {
+  if (report.step === 'none' || report.event === null) return;
+  const { step, event, failure, isAborted, startTimeMs, durationMs } = report;
+  const strategy = 'strategy' in report ? report.strategy : undefined;
+  const { modelName } = history;
+  publish('ctxfold:compaction', () => {
+    const tokens = history.getTotalTokens();
+    return {
+      sessionId,
       step,
       ...(strategy !== undefined && { strategy }),
       ...(modelName !== undefined && { modelName }),
       ...(event === undefined
-        ? { ...this.#unchangedTokens(), ...endOf(failure?.thrown, isAborted) }
+        ? { tokensBefore: tokens, tokensAfter: tokens, ...endOf(failure?.thrown, isAborted) }
         : endingOf(event)),
       startTimeMs,
       durationMs,
-    }));
-  }
+    };
+  });
+}
 
-  /** Publishes a cache miss, without the provider's reason: that is foreign text. */
-  noteCacheMiss({ cause, expectedTokens, readTokens }: CacheMissedEvent): void {
-    const { modelName } = this.#session.history;
-    publish('ctxfold:cache-miss', () => ({
-      sessionId: this.#session.sessionId,
-      ...(modelName !== undefined && { modelName }),
-      cause,
-      expectedTokens,
-      readTokens,
-    }));
-  }
-
-  #unchangedTokens(): Pick<CompactionMessage, 'tokensBefore' | 'tokensAfter'> {
-    const tokens = this.#session.history.getTotalTokens();
-    return { tokensBefore: tokens, tokensAfter: tokens };
-  }
-
-  #publishPreflight(
-    { promptId, source, pendingTokens }: PreflightDetails,
-    start: number,
-    end: Pick<PreflightMessage, 'outcome' | 'code'>,
-  ): void {
-    publish('ctxfold:preflight', () => ({
-      sessionId: this.#session.sessionId,
-      promptId,
-      source,
-      pendingTokens,
-      totalTokens: this.#session.history.getTotalTokens(),
-      durationMs: performance.now() - start,
-      ...end,
-    }));
-  }
+/** Publishes a cache miss, without the provider's reason: that is foreign text. */
+export function publishCacheMiss(
+  { sessionId, history: { modelName } }: ReportedSession,
+  { cause, expectedTokens, readTokens }: CacheMissedEvent,
+): void {
+  publish('ctxfold:cache-miss', () => ({
+    sessionId,
+    ...(modelName !== undefined && { modelName }),
+    cause,
+    expectedTokens,
+    readTokens,
+  }));
 }
 
 type Ending = Omit<

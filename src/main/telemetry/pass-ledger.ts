@@ -33,7 +33,8 @@ export class PassLedger {
       mainThreadMs: (soFar?.mainThreadMs ?? 0) + mainThreadMs,
     });
     this.#sessions.set(sessionId, steps);
-    if (this.#sessions.size > MAX_SESSIONS) this.#dropOldest();
+    const [oldest = sessionId] = this.#sessions.keys();
+    if (this.#sessions.size > MAX_SESSIONS) this.#sessions.delete(oldest);
   }
 
   /** Removes and returns the times of a session's step, or `undefined`. */
@@ -47,10 +48,5 @@ export class PassLedger {
   /** Forgets a session whose preflight has ended. */
   close(sessionId: string): void {
     this.#sessions.delete(sessionId);
-  }
-
-  #dropOldest(): void {
-    const [oldest] = this.#sessions.keys();
-    if (oldest !== undefined) this.#sessions.delete(oldest);
   }
 }

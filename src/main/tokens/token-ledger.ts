@@ -317,7 +317,11 @@ export class TokenLedger {
     this.#book(account, -account.occurrences);
     account.tokens = tokens;
     this.#book(account, account.occurrences);
-    this.#learn(account.characters, tokens - account.fixedTokens);
+    const textTokens = tokens - account.fixedTokens;
+    // Skip invalid counts and entries without text.
+    if (textTokens <= 0) return;
+    this.#learnedCharacters += account.characters;
+    this.#learnedTokens += textTokens;
   }
 
   #sample({ characters }: Account, content: IContent): void {
@@ -325,13 +329,6 @@ export class TokenLedger {
     if (this.#sampledCharacters + characters > SAMPLE_CHARACTERS) return;
     this.#sampledCharacters += characters;
     this.#sampledTokens += estimateEntryTextTokens(content);
-  }
-
-  #learn(characters: number, textTokens: number): void {
-    // Skip invalid counts and entries without text.
-    if (textTokens <= 0) return;
-    this.#learnedCharacters += characters;
-    this.#learnedTokens += textTokens;
   }
 
   get #charactersPerToken(): number {

@@ -16,28 +16,23 @@ export function runTools(
   handlers: ToolHandlers,
   signal: AbortSignal,
 ): Promise<readonly ToolResponseBlock[]> {
-  return Promise.all(calls.map((call) => runTool(call, handlers, signal)));
-}
-
-async function runTool(
-  call: ToolCallBlock,
-  handlers: ToolHandlers,
-  signal: AbortSignal,
-): Promise<ToolResponseBlock> {
-  try {
-    signal.throwIfAborted();
-    const handler = Object.hasOwn(handlers, call.name) ? handlers[call.name] : undefined;
-    if (handler === undefined) {
-      const known = Object.keys(handlers).join(', ');
-      throw new Error(`There is no tool ${JSON.stringify(call.name)}. Use one of: ${known}.`);
+  const run = async (call: ToolCallBlock): Promise<ToolResponseBlock> => {
+    try {
+      signal.throwIfAborted();
+      const handler = Object.hasOwn(handlers, call.name) ? handlers[call.name] : undefined;
+      if (handler === undefined) {
+        const known = Object.keys(handlers).join(', ');
+        throw new Error(`There is no tool ${JSON.stringify(call.name)}. Use one of: ${known}.`);
+      }
+      // Wrapped in a promise, so that a synchronous throw is caught as well.
+      const running = (async (): Promise<unknown> =>
+        handler(call.parameters, { callId: call.id, signal }))();
+      return toolResponse(call.id, call.name, asPlainData(await abortable(running, signal)));
+    } catch (error) {
+      return toolResponse(call.id, call.name, null, messageOf(error));
     }
-    // Wrapped in a promise, so that a synchronous throw is caught as well.
-    const running = (async (): Promise<unknown> =>
-      handler(call.parameters, { callId: call.id, signal }))();
-    return toolResponse(call.id, call.name, asPlainData(await abortable(running, signal)));
-  } catch (error) {
-    return toolResponse(call.id, call.name, null, messageOf(error));
-  }
+  };
+  return Promise.all(calls.map(run));
 }
 
 /** Returns a value as it is after a round trip through JSON; `undefined` becomes `null`. */

@@ -179,7 +179,8 @@ export class TurnLoop {
         yield { type: 'chunk', chunk };
       }
       // Report before the response is added: the usage is that of the history as sent.
-      this.#reportUsage(response);
+      const { inputTokens } = response;
+      if (inputTokens !== undefined) session.reportUsage({ inputTokens, modelName: model.name });
       const said = response.build(model.name);
       if (said === undefined) {
         yield { type: 'end', reason: 'empty' };
@@ -199,11 +200,6 @@ export class TurnLoop {
       signal?.throwIfAborted();
     }
     yield { type: 'end', reason: 'max-model-calls' };
-  }
-
-  #reportUsage({ inputTokens }: ResponseBuilder): void {
-    if (inputTokens === undefined) return;
-    this.session.reportUsage({ inputTokens, modelName: this.#options.model.name });
   }
 
   async *#reportCalls(

@@ -33,7 +33,7 @@ interface Bench {
 }
 
 async function bench(options: WorkerPoolOptions = {}): Promise<Bench> {
-  const pool = openPool(options, { workerUrl: workerUrl('flaky.mjs') });
+  const pool = openPool({ workerUrl: workerUrl('flaky.mjs'), ...options });
   await pool.run(PROBE);
   const fallbacks: FallbackEvent[] = [];
   const onFallback = (event: FallbackEvent): void => void fallbacks.push(event);

@@ -75,7 +75,7 @@ describe('WorkerPool', () => {
     const workerUrl = new URL('../../support/workers/stray.mjs', import.meta.url);
 
     function openPool(): WorkerPool {
-      const pool = new WorkerPool({ threads: 1, failureThreshold: 1_000 }, { workerUrl });
+      const pool = new WorkerPool({ threads: 1, failureThreshold: 1_000, workerUrl });
       onTestFinished(() => pool.close());
       return pool;
     }
@@ -140,21 +140,21 @@ describe('WorkerPool', () => {
     ['with an unused pool', `new WorkerPool();`],
     [
       'although a task is stuck',
-      `const pool = new WorkerPool({ taskTimeoutMs: 200 }, { workerUrl: faulty });
+      `const pool = new WorkerPool({ taskTimeoutMs: 200, workerUrl: faulty });
        const controller = new AbortController();
        pool.run({ kind: 'probe', fault: 'loop' }, controller).catch(() => 0);
        controller.abort();`,
     ],
     [
       'although an idle thread threw',
-      `const pool = new WorkerPool({}, { workerUrl: faulty });
+      `const pool = new WorkerPool({ workerUrl: faulty });
        await pool.run({ kind: 'probe', fault: 'strayRejection' }).catch(() => 0);
        await pool.run({ kind: 'probe' }).catch(() => 0);`,
     ],
     [
       'although no worker loads',
       `const workerUrl = new URL('missing.mjs', faulty);
-       await new WorkerPool({}, { workerUrl }).run({ kind: 'probe' }).catch(() => 0);`,
+       await new WorkerPool({ workerUrl }).run({ kind: 'probe' }).catch(() => 0);`,
     ],
   ])('lets the process end by itself %s', async (_name, source) => {
     expect(await runModule(`${IMPORT} ${source} console.log('done');`)).toEqual({
@@ -164,7 +164,7 @@ describe('WorkerPool', () => {
   });
 
   test('keeps the process alive while a task waits for its thread to be respawned', async () => {
-    const source = `const pool = new WorkerPool({ threads: 1 }, { workerUrl: faulty });
+    const source = `const pool = new WorkerPool({ threads: 1, workerUrl: faulty });
       await pool.run({ kind: 'probe' });
       await pool.run({ kind: 'probe', fault: 'exit' }).catch(() => 0);
       await pool.run({ kind: 'probe' });`;

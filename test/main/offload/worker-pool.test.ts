@@ -32,7 +32,7 @@ async function threadOf(pool: WorkerPool): Promise<number> {
 
 // The first task of a process loads the threads' code; later ones start threads at once. This waits until it is loaded.
 beforeAll(async () => {
-  const pool = new WorkerPool({ threads: 1 }, { workerUrl: workerUrl('faulty.mjs') });
+  const pool = new WorkerPool({ threads: 1, workerUrl: workerUrl('faulty.mjs') });
   await pool.run(PROBE);
   await pool.close();
 });
@@ -126,7 +126,7 @@ describe('WorkerPool', () => {
     test.each(['unloadable.mjs', 'missing.mjs'])(
       '%s refuses tasks, after two tries at once',
       async (name) => {
-        const pool = openPool({}, { workerUrl: workerUrl(name), now: () => 0 });
+        const pool = openPool({ workerUrl: workerUrl(name), now: () => 0 });
         for (let task = 0; task < 3; task += 1) {
           const error = await pool.run(PROBE).catch((thrown: unknown) => thrown);
           const cause = { code: 'WORKER_FAILED' };
@@ -137,7 +137,7 @@ describe('WorkerPool', () => {
     );
 
     test('tasks that wait are refused, not left behind', async () => {
-      const pool = openPool({ threads: 2 }, { workerUrl: workerUrl('missing.mjs'), now: () => 0 });
+      const pool = openPool({ threads: 2, workerUrl: workerUrl('missing.mjs'), now: () => 0 });
       const codes = await Promise.all(Array.from({ length: 9 }, () => codeOf(pool.run(PROBE))));
       expect(new Set(codes)).toEqual(new Set(['POOL_UNAVAILABLE']));
     });
@@ -147,7 +147,7 @@ describe('WorkerPool', () => {
       const file = join(folder, 'worker.mjs');
       writeFileSync(file, 'throw new Error("not yet");');
       let time = 0;
-      const pool = openPool({}, { workerUrl: pathToFileURL(file), now: () => time });
+      const pool = openPool({ workerUrl: pathToFileURL(file), now: () => time });
       await codeOf(pool.run(PROBE));
       await codeOf(pool.run(PROBE));
       expect(await codeOf(pool.run(PROBE))).toBe('POOL_UNAVAILABLE');
@@ -186,7 +186,7 @@ describe('WorkerPool', () => {
         started += 1;
         if (isBooting(started)) void worker.terminate();
       });
-      const pool = openPool({}, { lossToleranceMs: 50 });
+      const pool = openPool({ lossToleranceMs: 50 });
       await pool.run(PROBE);
       expect(await codeOf(pool.run(faulty('exit')))).toBe('WORKER_DIED');
       // The second thread dies while it starts, so that none is started in its place. How many tasks are refused until there are threads again depends on the
@@ -197,7 +197,7 @@ describe('WorkerPool', () => {
 
     test('none of 30 tasks hangs while threads are killed at random', async () => {
       const workers = watchWorkers();
-      const pool = openPool({ threads: 2 }, { lossToleranceMs: 50 });
+      const pool = openPool({ threads: 2, lossToleranceMs: 50 });
       let settled = 0;
       const runs = Array.from({ length: 30 }, async (_, at) => {
         const code = await codeOf(pool.run(PROBE, { timeoutMs: 1_000 }));
@@ -240,7 +240,7 @@ describe('WorkerPool', () => {
 
     test('waiting time and running time are reported separately', async () => {
       let time = 0;
-      const pool = openPool({}, { now: () => time });
+      const pool = openPool({ now: () => time });
       await pool.run(PROBE);
       const gate = held();
       const first = pool.run(gate.request);
@@ -351,7 +351,7 @@ describe('WorkerPool', () => {
   describe('after failures in a row', () => {
     test('refuses at once, then lets one task try, then serves again', async () => {
       let time = 0;
-      const pool = openPool({ failureThreshold: 2, coolDownMs: 1_000 }, { now: () => time });
+      const pool = openPool({ failureThreshold: 2, coolDownMs: 1_000, now: () => time });
       await pool.run(PROBE);
       await codeOf(pool.run(faulty('wrongShape')));
       await codeOf(pool.run(faulty('wrongShape')));

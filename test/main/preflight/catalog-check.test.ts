@@ -14,7 +14,7 @@ import {
   writesFile,
 } from '../../../src/index.js';
 import { messageCompactor } from '../../../src/ai-sdk.js';
-import { CatalogCheck } from '../../../src/main/preflight/catalog-check.js';
+import { catalogCheck } from '../../../src/main/preflight/catalog-check.js';
 import type { IContent, Logger, ToolCatalog } from '../../../src/index.js';
 
 const LONG = 'one line of a long file\n'.repeat(200);
@@ -104,7 +104,7 @@ describe('a catalog that does not fit the calls of a tool', () => {
   });
 });
 
-describe('CatalogCheck', () => {
+describe('catalogCheck', () => {
   it('looks at each entry once, also at the first', () => {
     const warn = vi.fn<Logger['warn']>();
     const logger: Logger = { debug: () => undefined, warn, error: () => undefined };
@@ -120,8 +120,8 @@ describe('CatalogCheck', () => {
     const entries = calls.map(looked);
     const use = readsFile('whole', ['path']);
     const catalog = { Read1: use, Read2: use, Read3: use };
-    const check = new CatalogCheck(catalog, logger);
-    for (let end = 1; end <= entries.length; end += 1) check.check(entries.slice(0, end));
+    const check = catalogCheck(catalog, logger);
+    for (let end = 1; end <= entries.length; end += 1) check(entries.slice(0, end));
     expect(looks).toBe(entries.length);
     expect(warn.mock.calls.map(([, details]) => details)).toMatchObject([
       { tool: 'Read1' },

@@ -15,7 +15,11 @@ interface TimedGuard {
 /** A guard that requires 50 tokens of growth, and a clock that a test advances. */
 function timedGuard(failures?: FailureMemory): TimedGuard {
   let nowMs = 1_000;
-  const guard = new ProgressGuard({ minGrowthTokens: () => 50, now: () => nowMs, failures });
+  const guard = new ProgressGuard({
+    minGrowthTokens: () => 50,
+    now: () => nowMs,
+    former: { floorTokens: 0, failures },
+  });
   return {
     guard,
     pass: (ms) => {

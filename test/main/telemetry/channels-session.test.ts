@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 
-import { SessionTelemetry } from '../../../src/main/telemetry/channels.js';
+import { publishStep, watchPreflight } from '../../../src/main/telemetry/channels.js';
 import type { CompactionMessage } from '../../../src/main/telemetry/channels.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
@@ -204,14 +204,14 @@ describe('Session', () => {
 /** The start of a step, and how it ended. */
 const TIMES = { startTimeMs: 0, durationMs: 1, isAborted: false };
 
-describe('SessionTelemetry', () => {
+describe('publishStep and watchPreflight', () => {
   const history = { getTotalTokens: (): number => 7, modelName: undefined };
+  const session = { sessionId: 's', history };
 
   it('names the failure that a truncation made up for', async () => {
     const compactions = hear('ctxfold:compaction');
-    const telemetry = new SessionTelemetry({ sessionId: 's', history });
     const error = new CompressionExecutionError('middle-out', 'said no');
-    telemetry.noteStep({
+    publishStep(session, {
       ...{ step: 'compressed', strategy: 'middle-out', former: [], ...TIMES },
       event: {
         strategy: 'top-down-truncation',
@@ -245,24 +245,27 @@ describe('SessionTelemetry', () => {
   });
 
   it('passes on results and errors of a preflight', async () => {
-    const telemetry = new SessionTelemetry({ sessionId: 's', history });
     const details = { promptId: 'p', source: 'send', pendingTokens: 0 };
-    const result = telemetry.watchPreflight(details, Promise.resolve('result'));
+    const result = watchPreflight(session, details, Promise.resolve('result'));
     expect(await result).toBe('result');
     const error = new Error('as it is');
-    await expect(telemetry.watchPreflight(details, Promise.reject(error))).rejects.toBe(error);
+    await expect(watchPreflight(session, details, Promise.reject(error))).rejects.toBe(error);
   });
 
   it('reads no totals without listeners', async () => {
     const getTotalTokens = vi.fn(() => 7);
-    const telemetry = new SessionTelemetry({
-      sessionId: 's',
-      history: { ...history, getTotalTokens },
-    });
+    const counting = { sessionId: 's', history: { ...history, getTotalTokens } };
     const details = { promptId: 'p', source: 'send', pendingTokens: 0 };
-    await telemetry.watchPreflight(details, Promise.resolve());
+    await watchPreflight(counting, details, Promise.resolve());
     const failure = { thrown: new Error('no') };
-    telemetry.noteStep({ step: 'compressed', strategy: 'one-shot', former: [], failure, ...TIMES });
+    const step = {
+      step: 'compressed',
+      strategy: 'one-shot',
+      former: [],
+      failure,
+      ...TIMES,
+    } as const;
+    publishStep(counting, step);
     expect(getTotalTokens).not.toHaveBeenCalled();
   });
 });
