@@ -15,6 +15,7 @@ import {
 } from '../../shared/json.js';
 import { readContent } from './content-parts.js';
 import { mediaBlock } from './media.js';
+import { setOf } from '../../shared/word-lists.js';
 import { asTimestamp } from './timestamp.js';
 
 /** What an agent adds to the plain chat API. */
@@ -29,14 +30,9 @@ export interface ChatDialect {
 }
 
 /** The roles of messages. */
-export const CHAT_ROLES: ReadonlySet<unknown> = new Set([
-  'system',
-  'developer',
-  'user',
-  'assistant',
-  'tool',
-  'function',
-]);
+export const CHAT_ROLES: ReadonlySet<unknown> = setOf(
+  'system developer user assistant tool function',
+);
 
 /** Reads a conversation message by message. */
 export class ChatReader {

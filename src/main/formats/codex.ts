@@ -18,45 +18,27 @@ import {
   tryParseJson,
   type JsonRecord,
 } from '../../shared/json.js';
+import { listOf, setOf } from '../../shared/word-lists.js';
 import { timeOf } from './timestamp.js';
 
 /** Envelopes that hold no messages. */
-const STATE: ReadonlySet<string> = new Set([
-  'dynamic_tools_updated',
-  'inter_agent_communication_metadata',
-  'security_risk_score',
-  'token_usage_record',
-  'world_state',
-]);
+const STATE = setOf(
+  'dynamic_tools_updated inter_agent_communication_metadata security_risk_score token_usage_record world_state',
+);
 
 const ENVELOPES: ReadonlySet<string> = new Set([
-  'response_item',
-  'event_msg',
-  'session_meta',
-  'turn_context',
-  'compacted',
+  ...listOf('response_item event_msg session_meta turn_context compacted'),
   ...STATE,
 ]);
 
-const ITEMS: ReadonlySet<string> = new Set([
-  'message',
-  'reasoning',
-  'function_call',
-  'function_call_output',
-  'custom_tool_call',
-  'custom_tool_call_output',
-  'local_shell_call',
-  'web_search_call',
-]);
+const ITEMS = setOf(
+  'message reasoning function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call web_search_call',
+);
 
 /** Items that hold no messages. */
-const BOOKKEEPING: ReadonlySet<string> = new Set([
-  'compaction',
-  'compaction_trigger',
-  'configuration_update',
-  'context_compaction',
-  'ghost_snapshot',
-]);
+const BOOKKEEPING = setOf(
+  'compaction compaction_trigger configuration_update context_compaction ghost_snapshot',
+);
 
 function isCodexRecord(record: JsonRecord): boolean {
   const type = asText(record['type']) ?? '';

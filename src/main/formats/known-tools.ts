@@ -9,23 +9,13 @@ import {
   type ToolCatalog,
   type ToolUse,
 } from '../../shared/tool-use.js';
+import { listOf } from '../../shared/word-lists.js';
 import { EDITOR_TOOL, editorUse } from './editor-tool.js';
 import { FORMATS } from './formats.js';
 
-const PATH_KEYS = [
-  'file_path',
-  'absolute_path',
-  'path',
-  'filePath',
-  'target_file',
-  'filename',
-  'filepath',
-  'AbsolutePath',
-  'TargetFile',
-  'relative_path',
-  'pathInProject',
-  'file',
-] as const;
+const PATH_KEYS = listOf(
+  'file_path absolute_path path filePath target_file filename filepath AbsolutePath TargetFile relative_path pathInProject file',
+);
 
 /** The parameters by which calls select lines of a file. */
 const LINES: readonly LineKeys[] = [
@@ -80,10 +70,9 @@ const LISTS_PLACES_IF_TOLD: readonly ToolUse[] = searches().map((use) => ({
   ...use,
   when: {
     key: 'operation',
-    values: [
-      ...['goToDefinition', 'goToImplementation', 'findReferences', 'hover', 'documentSymbol'],
-      ...['workspaceSymbol', 'prepareCallHierarchy', 'incomingCalls', 'outgoingCalls'],
-    ],
+    values: listOf(
+      'goToDefinition goToImplementation findReferences hover documentSymbol workspaceSymbol prepareCallHierarchy incomingCalls outgoingCalls',
+    ),
   },
 }));
 const SYMBOL_KEYS = ['name_path', 'name_path_pattern'] as const;
@@ -109,22 +98,13 @@ const APPENDS: readonly FileUse[] = WRITES_PART.flatMap((use) => [
   { ...use, when: { key: 'append', values: ['true'] } },
 ]);
 /** The parameters that hold the text of a file. */
-const TEXT_KEYS = [
-  'content',
-  'contents',
-  'text',
-  'file_text',
-  'file_content',
-  'fileContent',
-  'new_content',
-  'code',
-  'data',
-  'body',
-] as const;
+const TEXT_KEYS = listOf(
+  'content contents text file_text file_content fileContent new_content code data body',
+);
 /** The parameters that hold what an edit puts in the place of a text. */
-const REPLACEMENT_KEYS = [
-  ...['new_string', 'new_str', 'new_text', 'newString', 'newText', 'replace', 'replacement'],
-] as const;
+const REPLACEMENT_KEYS = listOf(
+  'new_string new_str new_text newString newText replace replacement',
+);
 const WRITES_WHOLE: readonly FileUse[] = [
   { access: 'write', extent: 'whole', pathKeys: PATH_KEYS },
 ];
@@ -265,15 +245,7 @@ function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
 
 /** Tool names that databases and other services use too, and the parameters by which such a call counts as a file search. */
 const COMMON_NAMES: ReadonlySet<string> = new Set(['find', 'list', 'List']);
-const SEARCH_KEYS = [
-  'pattern',
-  'glob',
-  'name',
-  ...PATH_KEYS,
-  'dir',
-  'directory',
-  'dirpath',
-] as const;
+const SEARCH_KEYS = [...listOf('pattern glob name dir directory dirpath'), ...PATH_KEYS];
 
 /** Restricts a use to calls that have one of its parameters, and extends it to tools prefixed by the name of an MCP server. */
 function fitting(use: ToolUse, isCommon: boolean): readonly ToolUse[] {

@@ -10,22 +10,14 @@ import type { Format, PlacedRecord, RecordReader } from './format.js';
 import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
 import { readContent } from './content-parts.js';
 import { mediaBlock } from './media.js';
+import { setOf } from '../../shared/word-lists.js';
 import { timeOf } from './timestamp.js';
 
-const ENTRIES: ReadonlySet<string> = new Set([
-  'branch_summary',
-  'compaction',
-  'custom_message',
-  'message',
-  // Not sent to the model.
-  'context_edit',
-  'custom',
-  'label',
-  'model_change',
-  'session_info',
-  'thinking_level_change',
-  'usage',
-]);
+/** The types of entries. Those in the second line are not sent to the model. */
+const ENTRIES = setOf(
+  'branch_summary compaction custom_message message ' +
+    'context_edit custom label model_change session_info thinking_level_change usage',
+);
 
 /** Whether a record is pi's header, or an entry that names its parent. */
 function isPiRecord(record: JsonRecord): boolean {

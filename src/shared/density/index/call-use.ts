@@ -6,6 +6,7 @@ import type { JsonRecord } from '../../json.js';
 import type { ToolCallBlock } from '../../content.js';
 import { serverOf } from '../../tool-catalog.js';
 import { saysWhere } from '../../tool-words.js';
+import { listOf } from '../../word-lists.js';
 import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-use.js';
 import { contradicts, fileKeysOf, isFileUse, pathsOf, useOf } from './file-access.js';
 import { MAX_LINE, rangeOf, readCommand, WHOLE_FILE } from './command-reading.js';
@@ -32,10 +33,9 @@ export interface CallUse {
 
 const NO_PATHS: readonly string[] = [];
 const UNKNOWN: CallUse = { access: CALL_ACCESS.none, kind: CALL_KIND.unknown, paths: NO_PATHS };
-const DIRECTORY_KEYS = [
-  ...['workdir', 'cwd', 'Cwd', 'cd', 'directory', 'dir_path'],
-  ...['working_directory', 'workingDirectory', 'working_dir', 'workingDir'],
-] as const;
+const DIRECTORY_KEYS = listOf(
+  'workdir cwd Cwd cd directory dir_path working_directory workingDirectory working_dir workingDir',
+);
 
 /**
  * Returns what a call does, given the uses of tools.

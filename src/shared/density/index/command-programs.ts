@@ -1,87 +1,55 @@
 // Determines which programs a shell command runs and whether they read files, write files or search.
 // Knows only the few programs that agents use for these purposes.
 
+import { listOf, setOf } from '../../word-lists.js';
+
 /** What a program is for. */
 export type Purpose = 'read' | 'write' | 'search';
 
-/** Purpose by program name in lower case. For programs in `DECIDED_BY_WORDS`, the arguments decide. */
+/** Programs whose arguments do not matter, in lower case. */
 const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
-  ...['cat', 'nl', 'bat', 'batcat', 'less', 'more', 'head', 'tail', 'get-content', 'gc'].map(
-    (program) => [program, 'read'] as const,
-  ),
-  ['type', 'read'],
-  ...['set-content', 'add-content', 'out-file'].map((program) => [program, 'write'] as const),
-  ...['ag', 'find', 'fd', 'ls', 'tree', 'dir', 'findstr', 'select-string'].map(
-    (program) => [program, 'search'] as const,
-  ),
-  ...['get-childitem', 'gci'].map((program) => [program, 'search'] as const),
+  ...namesOf('read', 'cat nl bat batcat less more head tail type get-content gc'),
+  ...namesOf('write', 'set-content add-content out-file'),
+  ...namesOf('search', 'ag find fd ls tree dir findstr select-string get-childitem gci'),
+  ...namesOf('search', 'rg grep egrep fgrep'),
 ]);
+
+function namesOf(purpose: Purpose, programs: string): readonly (readonly [string, Purpose])[] {
+  return listOf(programs).map((program) => [program, purpose]);
+}
+
 /** A search for every line, or with 10 or more lines of context, shows a file rather than searches it. */
-const GREP: readonly (readonly [RegExp, Purpose])[] = [
-  [
-    /\s(?:-[ABC] *|--(?:after-|before-)?context[ =])\d\d|\s(?:""|''|(["'])(?:\^|\.\*?)\1)\s/,
-    'read',
-  ],
-  [/(?:)/, 'search'],
+const SHOWS_ALL =
+  /\s(?:-[ABC] *|--(?:after-|before-)?context[ =])\d\d|\s(?:""|''|(["'])(?:\^|\.\*?)\1)\s/;
+/** What arguments make of a program; the first pattern that matches them counts. */
+const DECIDED_BY_WORDS: readonly (readonly [program: RegExp, words: RegExp, purpose: Purpose])[] = [
+  [/^sed$/, /\s(?:-[nErsuz]*i|--in-place)/, 'write'],
+  [/^sed$/, /\s(?:-[Ersuz]*n|--quiet|--silent)/, 'read'],
+  [/^(?:perl|ruby)$/, /\s-[0-9aelnpw]*i/, 'write'],
+  [/^perl$/, /\s-[0-9aelw]*n/, 'read'],
+  [/^awk$/, /\bNR *[<>=%]|^\s*(?:-\S+\s+)*(["'])\s*\{[^{}]*\$0[^{}]*\}\s*\1/, 'read'],
+  [/^git$/, ofGit('diff|show|blame|cat-file'), 'read'],
+  [/^git$/, ofGit('grep|ls-files|ls-tree'), 'search'],
+  [/^(?:rg|[ef]?grep)$/, SHOWS_ALL, 'read'],
 ];
-/** Programs whose purpose depends on their arguments; the first matching pattern counts. */
-const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose])[]> = new Map([
-  [
-    'sed',
-    [
-      [/\s(?:-[nErsuz]*i|--in-place)/, 'write'],
-      [/\s(?:-[Ersuz]*n|--quiet|--silent)/, 'read'],
-    ],
-  ],
-  [
-    'perl',
-    [
-      [/\s-[0-9aelnpw]*i/, 'write'],
-      [/\s-[0-9aelw]*n/, 'read'],
-    ],
-  ],
-  ['ruby', [[/\s-[0-9aelnpw]*i/, 'write']]],
-  ['awk', [[/\bNR *[<>=%]|^\s*(?:-\S+\s+)*(["'])\s*\{[^{}]*\$0[^{}]*\}\s*\1/, 'read']]],
-  [
-    'git',
-    [
-      [/^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+(?:diff|show|blame|cat-file)\b/, 'read'],
-      [/^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+(?:grep|ls-files|ls-tree)\b/, 'search'],
-    ],
-  ],
-  ...['rg', 'grep', 'egrep', 'fgrep'].map((program) => [program, GREP] as const),
-]);
+
+/** Matches the arguments of `git` with one of these subcommands, which options may precede. */
+function ofGit(subcommands: string): RegExp {
+  return new RegExp(String.raw`^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+(?:${subcommands})\b`);
+}
+
 /** Words that may precede a program's name: wrappers and shell keywords. */
-const WRAPPERS: ReadonlySet<string> = new Set([
-  ...['sudo', 'time', 'timeout', 'command', 'env', 'nice', 'nohup', 'if', 'then', 'do', 'else'],
-  'cmd',
-]);
+const WRAPPERS = setOf('sudo time timeout command env nice nohup if then do else cmd');
 /** These run a program elsewhere; its name comes after other words, such as a host or a container. */
-const REMOTE: ReadonlySet<string> = new Set(['docker', 'podman', 'kubectl', 'ssh', 'wsl']);
+const REMOTE = setOf('docker podman kubectl ssh wsl');
 /** These start another program wherever they appear in a command. */
-const STARTERS: ReadonlySet<string> = new Set(['xargs', '-exec', '-execdir']);
+const STARTERS = setOf('xargs -exec -execdir');
 
 /** Programs and words of a shell or a script that print little or only filter, so that a search next to them is still one. */
-const QUIET: ReadonlySet<string> = new Set([
-  ...[
-    'cd',
-    'set-location',
-    'push-location',
-    'pop-location',
-    'pushd',
-    'popd',
-    'pwd',
-    'echo',
-    'printf',
-    'export',
-    'set',
-    'true',
-    'test',
-    'exit',
-  ],
-  ...['sort', 'uniq', 'wc', 'cut', 'tr', 'column', 'stat', 'file', 'which', 'basename', 'dirname'],
-  ...['for', 'while', 'in', 'read', 'done', 'fi', 'const', 'let', 'await', 'return'],
-]);
+const QUIET = setOf(
+  'cd set-location push-location pop-location pushd popd pwd echo printf export set true test exit sort uniq wc cut tr column stat file ' +
+    'which basename dirname for while in read done fi const let await return',
+);
 
 /** How much text after a program's name is searched for its purpose, in UTF-16 units. */
 const MAX_WORDS = 400;
@@ -265,10 +233,10 @@ function nameOfProgram(word: string): string {
 
 function purposeOfProgram(word: string, words: string): Purpose | undefined {
   const name = nameOfProgram(word);
-  const tests = DECIDED_BY_WORDS.get(name);
-  return tests === undefined
-    ? PURPOSES.get(name)
-    : tests.find(([pattern]) => pattern.test(words))?.[1];
+  const decided = DECIDED_BY_WORDS.find(
+    ([program, pattern]) => program.test(name) && pattern.test(words),
+  );
+  return decided?.[2] ?? PURPOSES.get(name);
 }
 
 const ARGUMENTS = /^(?:"(?:\\[^]|[^"\\])*"|'[^']*'|[^;&|\n"'])*/;
