@@ -49,8 +49,6 @@ export interface ShrunkText {
   readonly runs: readonly ShownElsewhere[];
 }
 
-const MAX_TOOLS = 1_000;
-
 /** The index of one history. Holds only what its scope asks for. */
 export class HistoryIndex {
   readonly calls: CallColumns = new CallColumns();
@@ -64,8 +62,6 @@ export class HistoryIndex {
   readonly #paths: PathTable;
   readonly #tools: Map<string, number>;
   readonly #groups: Map<string, number>;
-  /** Catalog uses by tool name, cached because calls are many and tools are few: at most `MAX_TOOLS`. */
-  readonly #uses: Map<string, readonly ToolUse[]>;
   readonly #openCalls = new OpenCalls();
   /** Call ids, if the history may be rewritten or results are shrunk; and call names, if results are shrunk. Else empty. */
   #ids: TextTable;
@@ -79,7 +75,6 @@ export class HistoryIndex {
     this.#paths = former === undefined ? new PathTable(scope.workspaceRoot) : former.#paths;
     this.#tools = former === undefined ? new Map<string, number>() : former.#tools;
     this.#groups = former === undefined ? new Map<string, number>() : former.#groups;
-    this.#uses = former === undefined ? new Map<string, readonly ToolUse[]>() : former.#uses;
     this.#ids = former === undefined ? new TextTable() : former.#ids;
     this.#names = former === undefined ? new TextTable() : former.#names;
   }
@@ -254,15 +249,7 @@ export class HistoryIndex {
     return callUse(this.#usesOf, call, true);
   }
 
-  readonly #usesOf = (tool: string): readonly ToolUse[] => {
-    let uses = this.#uses.get(tool);
-    if (uses === undefined) {
-      uses = usesOf(this.#scope.toolCatalog, tool);
-      if (this.#uses.size === MAX_TOOLS) this.#uses.clear();
-      this.#uses.set(tool, uses);
-    }
-    return uses;
-  };
+  readonly #usesOf = (tool: string): readonly ToolUse[] => usesOf(this.#scope.toolCatalog, tool);
 
   #pairAll(): void {
     const { calls, responses, partials } = this;
