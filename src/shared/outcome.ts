@@ -149,11 +149,8 @@ function saysFailed(fields: JsonRecord): boolean {
 
 /** The exit code in structured data, or in its `metadata`. */
 function codeOfFields(fields: JsonRecord): number | undefined {
-  return codeIn(fields) ?? codeIn(asRecord(fields['metadata']) ?? {});
-}
-
-function codeIn(fields: JsonRecord): number | undefined {
-  const values = CODE_KEYS.map((key) => fields[key]);
+  const places = [fields, asRecord(fields['metadata']) ?? {}];
+  const values = places.flatMap((place) => CODE_KEYS.map((key) => place[key]));
   return values.find((value) => typeof value === 'number');
 }
 
