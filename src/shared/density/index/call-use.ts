@@ -148,7 +148,8 @@ function unknownUse(parameters: unknown): CallUse {
     const use = commandGiven(each);
     if (use !== undefined) return use;
   }
-  return given.some(tellsOfFile) ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
+  const tellsOfFile = given.some((each) => namesFile(each) || listsFiles(each));
+  return tellsOfFile ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
 }
 
 function commandGiven(values: JsonRecord): CallUse | undefined {
@@ -160,10 +161,6 @@ function commandGiven(values: JsonRecord): CallUse | undefined {
         ? runIn(command).includes(' ')
         : kind !== CALL_KIND.command && paths.length > 0,
     );
-}
-
-function tellsOfFile(values: JsonRecord): boolean {
-  return namesFile(values) || listsFiles(values);
 }
 
 /** UTF-16 units of JSON text parsed as arguments for another tool. Longer texts are content. */

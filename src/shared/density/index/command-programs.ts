@@ -96,17 +96,15 @@ class ProgramScan {
   purpose(): CommandPurpose {
     const text = this.#text;
     for (let at = 0; at < text.length;) {
-      if (!isWordCharacter(text.charCodeAt(at))) {
-        at = this.#takeSign(at);
-        continue;
-      }
-      const end = wordEnd(text, at);
-      const isAssignment = this.#position === 'start' && text.charCodeAt(end) === ASSIGNED;
-      if (!isAssignment) {
+      const end = endOfMatch(WORD, text, at);
+      if (end === at) at = this.#takeSign(at);
+      else if (this.#position === 'start' && text[end] === '=')
+        at = endOfMatch(VALUE, text, end + 1);
+      else {
         const written = this.#takeWord(at, end);
         if (written !== undefined) return written;
+        at = end;
       }
-      at = isAssignment ? valueEnd(text, end) : end;
     }
     const runsOthers = this.#others > 0;
     const isNoList = this.#found === 'search' && runsOthers;
@@ -152,16 +150,18 @@ class ProgramScan {
   /** Takes a character that belongs to no word. Returns the index after it, or after the sign that it begins. */
   #takeSign(at: number): number {
     const text = this.#text;
-    const character = text.charCodeAt(at);
-    const isFollowedBySame = text.charCodeAt(at + 1) === character;
-    if (this.#position === 'start' && assignsAt(text, at)) return ASSIGNMENT.lastIndex;
-    if (isQuote(character)) this.#takeQuote(at);
-    else if (STARTING.has(character)) this.#begin('start');
-    else if (character === PIPE) {
-      this.#begin(isFollowedBySame ? 'start' : 'piped');
-      if (isFollowedBySame) return at + 2;
-    } else if (character === BRACE) {
-      if (isSpace(text.charCodeAt(at + 1))) this.#position = 'start';
+    const character = text.charAt(at);
+    const next = text.charAt(at + 1);
+    const assigned = this.#position === 'start' ? endOfMatch(ASSIGNMENT, text, at) : at;
+    if (assigned > at) return assigned;
+    if (character === '"' || character === "'") this.#takeQuote(at);
+    else if (STARTING.includes(character)) this.#begin('start');
+    else if (character === '|') {
+      this.#begin(next === '|' ? 'start' : 'piped');
+      if (next === '|') return at + 2;
+    } else if (character === '{') {
+      // Opens a command group if a space follows, otherwise an object.
+      if (isSpace(next)) this.#position = 'start';
       else if (this.#position === 'start') this.#position = 'argument';
     } else if (!isSpace(character)) this.#takeArgument();
     return at + 1;
@@ -212,13 +212,7 @@ function endOfQuote(text: string, start: number): number {
 }
 
 /** After these characters a new program may start. Not after a pipe, where it only filters. */
-const STARTING: ReadonlySet<number> = new Set(
-  Array.from('\n&(;`', (character) => character.charCodeAt(0)),
-);
-const PIPE = 124;
-/** Opens a command group if a space follows, otherwise an object. */
-const BRACE = 123;
-const ASSIGNED = 61;
+const STARTING = '\n&(;`';
 
 /** Whether a word only precedes the program's name, as all words of `sudo -u 1`, `timeout 10` and `cmd /c` do. */
 function precedesProgram(word: string): boolean {
@@ -249,39 +243,15 @@ function argumentsBehind(text: string, start: number): string {
 /** The value of an assignment before a program. Quoted parts and command substitutions may contain spaces. */
 const VALUE = /(?:"(?:\\[^]|[^"\\])*"|'[^']*'|\$\([^()]*\)|\\[^]|[^\s"'\\;&|])*/y;
 
-/** The index after the value assigned by the `=` at `start`. */
-function valueEnd(text: string, start: number): number {
-  VALUE.lastIndex = start + 1;
-  VALUE.test(text);
-  return VALUE.lastIndex;
-}
-
 /** The start of a PowerShell statement that assigns what a program prints. */
 const ASSIGNMENT = /\$[\w:.]+[ \t]*\+?=(?!=)/y;
-
-function assignsAt(text: string, at: number): boolean {
-  ASSIGNMENT.lastIndex = at;
-  return ASSIGNMENT.test(text);
-}
-
-function wordEnd(text: string, start: number): number {
-  let end = start;
-  while (end < text.length && isWordCharacter(text.charCodeAt(end))) end += 1;
-  return end;
-}
-
 /** Letters, digits, and characters of names, paths and options. */
-function isWordCharacter(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 45 && code <= 57) ||
-    code === 95
-  );
-}
+const WORD = /[\w./-]+/y;
 
-function isQuote(code: number): boolean {
-  return code === 34 || code === 39;
+/** The index after what a sticky pattern matches at `at`; `at` if that is nothing. */
+function endOfMatch(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
 }
 
 /** Text directly before a quote that opens a script, such as `bash -c` or `eval`. */
@@ -299,6 +269,6 @@ function isRunByShell(text: string, at: number): boolean {
   return /\w\s*\\*$/.test(text.slice(Math.max(0, at - MAX_BEFORE), at));
 }
 
-function isSpace(code: number): boolean {
-  return code === 32 || code === 9;
+function isSpace(character: string): boolean {
+  return character === ' ' || character === '\t';
 }
