@@ -1,7 +1,7 @@
 // The shrinker `jsonTables`: removes white space from JSON and writes lists of objects with the same keys as tables. The output
 // is JSON with the same values. JSON that does not survive a round trip through `JSON.parse` exactly is unchanged.
 
-import { isRecord, tryParseJson } from '../json.js';
+import { endOfString, isRecord, tryParseJson } from '../json.js';
 import type { JsonRecord } from '../json.js';
 import { usualOf } from './number-columns.js';
 import { Draft } from './shrinker.js';
@@ -74,18 +74,12 @@ function withoutSpaces(json: string): string | undefined {
   let compact = '';
   let from = 0;
   let depth = 0;
-  let isInText = false;
   for (let at = 0; at < json.length; at += 1) {
-    const code = json.charCodeAt(at);
-    if (isInText) {
-      if (code === 0x5c) at += 1;
-      else if (code === 0x22) isInText = false;
-      continue;
-    }
-    if (code === 0x22) isInText = true;
-    else if (code === 0x5b || code === 0x7b) depth += 1;
-    else if (code === 0x5d || code === 0x7d) depth -= 1;
-    else if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+    const character = json.charAt(at);
+    if (character === '"') at = endOfString(json, at) - 1;
+    else if (character === '[' || character === '{') depth += 1;
+    else if (character === ']' || character === '}') depth -= 1;
+    else if (' \n\r\t'.includes(character)) {
       compact += json.slice(from, at);
       from = at + 1;
     }
