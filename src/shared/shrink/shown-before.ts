@@ -199,30 +199,15 @@ export function markedAsShrunk(
   return gain >= Math.max(MIN_GAIN, MIN_GAIN_SHARE * text.length) ? marked : undefined;
 }
 
-/** Separators between a line number and its line. */
-const TAB = 0x09;
-const ARROW = 0x2192;
-
 const SPACE = 0x20;
-/** Includes the separators of `grep -n` and editors: colon and bar. */
-const SEPARATORS: ReadonlySet<number> = new Set([TAB, ARROW, 0x3a, 0x7c]);
+/** What may separate a line number from its line: a tab, an arrow, a colon or a bar. */
+const SEPARATORS: ReadonlySet<number> = new Set([0x09, 0x2192, 0x3a, 0x7c]);
 const [ZERO, NINE] = [0x30, 0x39];
 
 const MAX_PADDING = 12;
 const MAX_DIGITS = 9;
 /** Fewer consecutive numbers may be data rather than line numbers. */
 export const MIN_NUMBERED_LINES = 4;
-
-/**
- * The number of spaces before a line number that a tab or an arrow follows; 0 if there is no such number. Comparisons of lines
- * skip these spaces, because `lineNumbers` may have removed them from one side.
- */
-export function paddingOf(text: string, at: number): number {
-  const digits = digitsAt(text, at);
-  const end = endOfDigits(text, digits);
-  const next = text.charCodeAt(end);
-  return end > digits && (next === TAB || next === ARROW) ? digits - at : 0;
-}
 
 /** The end (exclusive) of a line number and its separator (tab, arrow, colon, bar, or ` | `); -1 if there is none at `at`. */
 export function endOfNumber(text: string, at: number): number {

@@ -1,11 +1,6 @@
 // Hashes the lines of a text for comparison, ignoring line numbers in front of them. Keeps no text.
 
-import {
-  endOfNumber,
-  lineNumberAt,
-  MIN_NUMBERED_LINES,
-  paddingOf,
-} from '../../shrink/shown-before.js';
+import { endOfNumber, lineNumberAt, MIN_NUMBERED_LINES } from '../../shrink/shown-before.js';
 import { hashSeed } from './hash.js';
 
 /**
@@ -63,10 +58,7 @@ export function linesOf(text: string): TextLines {
     }
     const start = starts[line] ?? 0;
     const lineEnd = endOfLine(text, start, (starts[line + 1] ?? 0) - 1);
-    const from =
-      line >= first
-        ? Math.min(endOfNumber(text, start) + gap, lineEnd)
-        : start + paddingOf(text, start);
+    const from = line >= first ? Math.min(endOfNumber(text, start) + gap, lineEnd) : start;
     lines[line] = from === lineEnd ? 0 : numberOf(text, from, lineEnd);
     const place = line % SHINGLE_LINES;
     length += lineEnd - from - (lengths[place] ?? 0);
