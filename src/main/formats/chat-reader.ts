@@ -47,22 +47,10 @@ export class ChatReader {
 
   read(message: JsonRecord): void {
     const role = asText(message['role']) ?? '';
-    switch (role) {
-      case 'system':
-      case 'developer':
-      case 'user':
-        this.#readUser(message, role);
-        break;
-      case 'assistant':
-        this.#readAssistant(message);
-        break;
-      case 'tool':
-      case 'function':
-        this.#readTool(message);
-        break;
-      default:
-        this.#history.tallyLeftOut('messages of the unknown role', role);
-    }
+    if (role === 'assistant') this.#readAssistant(message);
+    else if (role === 'tool' || role === 'function') this.#readTool(message);
+    else if (CHAT_ROLES.has(role)) this.#readUser(message, role);
+    else this.#history.tallyLeftOut('messages of the unknown role', role);
   }
 
   #readUser(message: JsonRecord, role: string): void {
