@@ -60,7 +60,8 @@ export class KnownShingles {
   /** Indexes a text that is not indexed yet. */
   note(text: number, { lines, shingles, numbered }: TextLines): void {
     const count = Math.min(lines.length, MAX_NOTED_LINES);
-    this.#reserve(rowsFor(count));
+    const added = rowsFor(count);
+    if (this.#used + added > this.#rows.length) this.#rebuild(added);
     const noted: Noted = { row: this.#used, count, numbered };
     const [first, end] = [noted.row, endRowOf(noted)];
     this.#used = end;
@@ -174,7 +175,8 @@ export class KnownShingles {
     rows: ReadonlyMap<number, number>,
   ): FoundRun | undefined {
     const known = this.#textAt(row);
-    const noted = this.#noted.get(known) ?? NOT_NOTED;
+    const noted = this.#noted.get(known);
+    if (noted === undefined) return undefined;
     const { numbered } = noted;
     const firstLine = noted.row * SHINGLE_LINES;
     const place = row * SHINGLE_LINES - firstLine;
@@ -262,10 +264,6 @@ export class KnownShingles {
     return true;
   }
 
-  #reserve(rows: number): void {
-    if (this.#used + rows > this.#rows.length) this.#rebuild(rows);
-  }
-
   /** Rebuilds the table without forgotten texts and with room for more rows. */
   #rebuild(rows: number): void {
     const former = this.#rows;
@@ -306,8 +304,6 @@ interface Noted extends Pick<TextLines, 'numbered'> {
   readonly row: number;
   readonly count: number;
 }
-
-const NOT_NOTED: Noted = { row: 0, count: 0, numbered: [] };
 
 function endRowOf({ row, count }: Noted): number {
   return row + rowsFor(count);

@@ -47,9 +47,7 @@ export function linesOf(text: string): TextLines {
   /** Text length of the current shingle, and a ring buffer of its lines' lengths. */
   let length = 0;
   const lengths = new Int32Array(SHINGLE_LINES);
-  let run = 0;
-  let [first, end] = rangeOf(numbered[run]);
-  let gap = gapIn(text, starts, numbered[run]);
+  let [run, first, end, gap] = [-1, 0, 0, 0];
   for (let line = 0; line < count; line += 1) {
     if (line === end) {
       run += 1;
