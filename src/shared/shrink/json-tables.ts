@@ -13,10 +13,8 @@ const MIN_ROWS = 3;
 const ROWS_SHARE = 0.5;
 /** Lists nested in this many other lists stay lists. Enclosing objects do not count: APIs such as GraphQL wrap their lists. */
 const MAX_TABLE_DEPTH = 3;
-/** Maximum number of lines before the JSON: agents may put a header there. */
-const MAX_HEADER_LINES = 12;
-/** Prefix that agents may put before the first line of an output. */
-const LABEL = 'Output: ';
+/** The lines of a header that agents may put before JSON, and the label that they may put before the first line of an output. */
+const BEFORE_JSON = /(?:[^\n]*\n){0,11}?(?:Output: )?(?=[[{])/y;
 /** JSON that is nested deeper is unchanged. */
 const MAX_DEPTH = 64;
 
@@ -55,18 +53,10 @@ function placeOfJson(
   from: number,
   to: number,
 ): readonly [start: number, end: number] {
-  let at = from;
-  for (let line = 0; line < MAX_HEADER_LINES; line += 1) {
-    const start = text.startsWith(LABEL, at) ? at + LABEL.length : at;
-    const first = text.charAt(start);
-    if (first === '[' || first === '{') {
-      return [start, 1 + Math.max(text.lastIndexOf(']', to - 1), text.lastIndexOf('}', to - 1))];
-    }
-    const end = text.indexOf('\n', at);
-    if (end === -1) break;
-    at = end + 1;
-  }
-  return [0, 0];
+  BEFORE_JSON.lastIndex = from;
+  if (!BEFORE_JSON.test(text)) return [0, 0];
+  const end = 1 + Math.max(text.lastIndexOf(']', to - 1), text.lastIndexOf('}', to - 1));
+  return [BEFORE_JSON.lastIndex, end];
 }
 
 /** Returns JSON without white space between tokens, or `undefined` if it is nested too deeply. */

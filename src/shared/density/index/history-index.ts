@@ -305,25 +305,36 @@ export class HistoryIndex {
     response: ToolResponseBlock,
     place: EntryPlace,
   ): void {
+    const { calls, responses, partials } = this;
+    const { callId } = response;
     // A tool that still runs has not answered: its call stays open, and its payload may change.
     if (response.isComplete === false) {
-      if (this.#scope.isRewritable) this.#pushPartial(entry, block, response.callId);
+      if (!this.#scope.isRewritable) return;
+      partials.entry.push(entry);
+      partials.block.push(block);
+      partials.call.push(this.#openCalls.newest(callId));
+      partials.id.push(this.#ids.numberOf(callId));
       return;
     }
     // Tool names and results are elsewhere in memory; do not pay for fetching them if no rule needs them.
     const { recency, workingSet, unsent } = this.#scope;
-    const tool = recency ? numberIn(this.#tools, response.toolName) : NONE;
+    if (recency) responses.tool.push(numberIn(this.#tools, response.toolName));
     const flags = this.#flagsOf(response);
     if (workingSet) {
-      this.responses.tokens.push(hasPlaceholder(flags) ? 0 : estimateResultTokens(response));
+      responses.tokens.push(hasPlaceholder(flags) ? 0 : estimateResultTokens(response));
     }
     if (unsent) {
-      this.responses.text.push(
-        this.#unsent.noteResult(this.responses, response, place, this.#lastAnswer),
-      );
-      this.responses.source.push(this.#sourcesOf(response));
+      responses.text.push(this.#unsent.noteResult(responses, response, place, this.#lastAnswer));
+      responses.source.push(this.#sourcesOf(response));
     }
-    this.#pushResponse(entry, block, response.callId, tool, flags);
+    const call = this.#openCalls.take(callId);
+    if (call !== NONE) calls.response.set(call, responses.length);
+    responses.entry.push(entry);
+    responses.block.push(block);
+    responses.call.push(call);
+    responses.flags.push(flags);
+    if (!this.#keepsIds) return;
+    responses.id.push(call === NONE ? this.#ids.numberOf(callId) : calls.id.at(call));
   }
 
   #flagsOf(response: ToolResponseBlock): number {
@@ -332,26 +343,6 @@ export class HistoryIndex {
     if (recency || workingSet || unsent) flags |= PLACEHOLDER_FLAGS[placeholderKind(response)];
     if (workingSet && !hasPlaceholder(flags)) flags |= textFlags(response.result);
     return flags;
-  }
-
-  #pushResponse(entry: number, block: number, id: string, tool: number, flags: number): void {
-    const { calls, responses } = this;
-    const call = this.#openCalls.take(id);
-    if (call !== NONE) calls.response.set(call, responses.length);
-    responses.entry.push(entry);
-    responses.block.push(block);
-    responses.call.push(call);
-    if (this.#scope.recency) responses.tool.push(tool);
-    responses.flags.push(flags);
-    if (!this.#keepsIds) return;
-    responses.id.push(call === NONE ? this.#ids.numberOf(id) : calls.id.at(call));
-  }
-
-  #pushPartial(entry: number, block: number, id: string): void {
-    this.partials.entry.push(entry);
-    this.partials.block.push(block);
-    this.partials.call.push(this.#openCalls.newest(id));
-    this.partials.id.push(this.#ids.numberOf(id));
   }
 
   #appendInclusions(entry: number, blocks: IContent['blocks']): void {
