@@ -259,12 +259,9 @@ export function reviveError(wire: WireError): Error {
   return error;
 }
 
-const BUILT_INS: ReadonlyMap<string, new (message: string, options?: ErrorOptions) => Error> =
-  new Map([
-    ['TypeError', TypeError],
-    ['RangeError', RangeError],
-    ['SyntaxError', SyntaxError],
-  ]);
+const BUILT_INS = new Map<string, new (message: string, options?: ErrorOptions) => Error>(
+  Object.entries({ TypeError, RangeError, SyntaxError }),
+);
 
 function isErrorCode(code: string | undefined): code is ErrorCode {
   return ERROR_CODES.some((known) => known === code);

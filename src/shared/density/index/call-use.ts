@@ -1,7 +1,7 @@
 // Determines what a call does and which files it touches: by the tool catalog, for commands by their
 // text, and for unknown tools by the names of their parameters.
 
-import { asArray, asRecord, tryParseJson } from '../../json.js';
+import { asArray, asRecord, asText, tryParseJson } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 import type { ToolCallBlock } from '../../content.js';
 import { serverOf } from '../../tool-catalog.js';
@@ -346,11 +346,7 @@ function commandOfWords(words: readonly string[]): string {
 }
 
 function directoryOf(parameters: unknown): string | undefined {
-  const values = asRecord(parameters);
-  if (values === undefined) return undefined;
-  for (const key of DIRECTORY_KEYS) {
-    const value = values[key];
-    if (typeof value === 'string' && value !== '') return value;
-  }
-  return undefined;
+  const values = asRecord(parameters) ?? {};
+  const given = DIRECTORY_KEYS.map((key) => asText(values[key]));
+  return given.find((directory) => directory !== undefined && directory !== '');
 }
