@@ -110,18 +110,10 @@ export function* isSendable(
 
 /** The first entry that a record changes. */
 function firstEntryOf(record: JournalRecord): number {
-  switch (record.kind) {
-    case 'settings':
-      return Infinity;
-    case 'rows':
-      return record.rows[0] ?? Infinity;
-    case 'splice': {
-      const [first] = record.pieces;
-      return first?.kind === 'stay' && first.skipped === 0 ? first.kept : 0;
-    }
-    case 'unknown':
-      return 0;
-  }
+  if (record.kind === 'settings') return Infinity;
+  if (record.kind === 'rows') return record.rows[0] ?? Infinity;
+  const first = record.kind === 'splice' ? record.pieces[0] : undefined;
+  return first?.kind === 'stay' && first.skipped === 0 ? first.kept : 0;
 }
 
 /** The context in which records are applied. */

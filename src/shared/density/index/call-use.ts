@@ -144,10 +144,8 @@ function unknownUse(parameters: unknown): CallUse {
   const values = asRecord(parameters);
   if (values === undefined) return { ...UNKNOWN, kind: CALL_KIND.read };
   const given = [values, ...passedOn(values)];
-  for (const each of given) {
-    const use = commandGiven(each);
-    if (use !== undefined) return use;
-  }
+  const use = given.map(commandGiven).find((each) => each !== undefined);
+  if (use !== undefined) return use;
   const tellsOfFile = given.some((each) => namesFile(each) || listsFiles(each));
   return tellsOfFile ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
 }
