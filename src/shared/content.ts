@@ -173,19 +173,9 @@ const DELETE = 0x7f;
  * without anything else.
  */
 export function hasSubstance(block: ContentBlock): boolean {
-  switch (block.type) {
-    case 'text':
-      return !isBlank(block.text);
-    case 'code':
-      return !isBlank(block.code);
-    case 'thinking':
-      return false;
-    case 'tool_call':
-    case 'tool_response':
-    case 'media':
-    case 'opaque':
-      return true;
-  }
+  if (block.type === 'text') return !isBlank(block.text);
+  if (block.type === 'code') return !isBlank(block.code);
+  return block.type !== 'thinking';
 }
 
 /** Whether a block has any content, including reasoning. */

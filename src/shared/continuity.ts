@@ -3,6 +3,7 @@
 
 import { hasSubstance } from './content.js';
 import type { ContentBlock, IContent } from './content.js';
+import { pushTo } from './lists-by-key.js';
 import type { Violation } from './violation.js';
 
 const UNMATCHED = -1;
@@ -39,15 +40,11 @@ function matchEntries(history: readonly IContent[], base: readonly IContent[]): 
 
 /** If an object occurs in several entries of the base, the first one after the last match wins. */
 function matchByIdentity(history: readonly IContent[], base: readonly IContent[]): number[] {
-  // A list if an object occurs more than once; descending, so that passed places are popped off its end.
-  const places = new Map<object, number | number[]>();
+  // Descending, so that passed places are popped off the end of a list.
+  const places = new Map<object, number[]>();
   for (let at = base.length - 1; at >= 0; at -= 1) {
     for (const part of partsOf(base[at])) {
-      const known = places.get(part);
-      if (known === undefined) places.set(part, at);
-      else if (typeof known === 'object') {
-        if (known.at(-1) !== at) known.push(at);
-      } else if (known !== at) places.set(part, [known, at]);
+      if (places.get(part)?.at(-1) !== at) pushTo(places, part, at);
     }
   }
 
@@ -57,7 +54,7 @@ function matchByIdentity(history: readonly IContent[], base: readonly IContent[]
       .map((part) => places.get(part))
       .find((found) => found !== undefined);
     if (known === undefined) return UNMATCHED;
-    const origin = typeof known === 'number' ? known : firstPlaceAfter(passed, known);
+    const origin = firstPlaceAfter(passed, known);
     passed = Math.max(passed, origin);
     return origin;
   });

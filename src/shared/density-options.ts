@@ -1,24 +1,12 @@
 // Validates the options of density and names each one that is wrong. Checks kinds only; sets no defaults.
 
 import { DEFAULT_DENSITY_CONFIG } from './density.js';
-import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
+import type { DensityConfig } from './density.js';
 import type { ShrinkerName, ShrinkLevel } from './shrink/shrinker.js';
 import { isArray, isObject, kindOf } from './misuse.js';
-import type { ToolUse } from './tool-use.js';
 
 /** Returns what is wrong with a value, or `undefined`. */
 type Check = (value: unknown) => string | undefined;
-
-const INCLUSION_SYNTAXES: Readonly<Record<InclusionSyntax, true>> = {
-  delimited: true,
-  'asked-for': true,
-  'referenced-files': true,
-};
-const PLACEHOLDER_FORMS: Readonly<Record<PlaceholderForm, true>> = {
-  pointer: true,
-  informative: true,
-  recallable: true,
-};
 
 const boolean = ofKind('true or false', (value) => typeof value === 'boolean');
 const number = ofKind('a number', (value) => typeof value === 'number');
@@ -29,18 +17,10 @@ const record = ofKind('an object', isObject);
 
 const LINE_KEYS = ofFields({ first: text, last: text, count: text, range: text });
 const CONDITION = ofFields({ key: text, values: texts }, ['key', 'values']);
-const EXTENT = oneOf({ whole: true, part: true });
-const ACCESSES: Readonly<Record<ToolUse['access'], true>> = {
-  read: true,
-  write: true,
-  search: true,
-  run: true,
-  ask: true,
-  instruct: true,
-};
+const EXTENT = oneOf(['whole', 'part']);
 const TOOL_USE = ofFields(
   {
-    access: oneOf(ACCESSES),
+    access: oneOf(['read', 'write', 'search', 'run', 'ask', 'instruct']),
     extent: EXTENT,
     pathKeys: texts,
     pathListKeys: texts,
@@ -56,11 +36,7 @@ const TOOL_USE = ofFields(
   ['access'],
 );
 
-const SHRINK_LEVELS: Readonly<Record<ShrinkLevel, true>> = {
-  lossless: true,
-  default: true,
-  strong: true,
-};
+const SHRINK_LEVELS: readonly ShrinkLevel[] = ['lossless', 'default', 'strong'];
 const SHRINK_SWITCHES: Readonly<Record<ShrinkerName, Check>> = {
   shownBefore: boolean,
   lineNumbers: boolean,
@@ -84,11 +60,11 @@ const CHECKS_OF_DEFAULTS = Object.fromEntries(
 const CHECKS_OF_OTHERS: Readonly<Partial<Record<keyof DensityConfig, Check>>> = {
   workspaceRoot: path,
   toolCatalog: catalogProblem,
-  inclusionSyntaxes: listOf(oneOf(INCLUSION_SYNTAXES)),
+  inclusionSyntaxes: listOf(oneOf(['delimited', 'asked-for', 'referenced-files'])),
   partialWritesSupersede: boolean,
   workingSet: record,
   shrink: shrinkProblem,
-  placeholder: oneOf(PLACEHOLDER_FORMS),
+  placeholder: oneOf(['pointer', 'informative', 'recallable']),
 };
 
 const DENSITY_OPTIONS = ofFields({ ...CHECKS_OF_DEFAULTS, ...CHECKS_OF_OTHERS });
@@ -149,7 +125,7 @@ function catalogProblem(catalog: unknown): string | undefined {
 
 /** The option is a word, or an object of shrinker names and `level`. */
 function shrinkProblem(option: unknown): string | undefined {
-  if (!isObject(option)) return oneOf({ off: true, ...SHRINK_LEVELS })(option);
+  if (!isObject(option)) return oneOf(['off', ...SHRINK_LEVELS])(option);
   const isKnown = Object.keys(option).every((name) => Object.hasOwn(SHRINK_FIELDS, name));
   return isKnown
     ? ofFields(SHRINK_FIELDS)(option)
@@ -160,12 +136,9 @@ function ofKind(expected: string, isKind: (value: unknown) => boolean): Check {
   return (value) => (isKind(value) ? undefined : `expected ${expected}, got ${kindOf(value)}`);
 }
 
-function oneOf(known: Readonly<Record<string, true>>): Check {
-  const names = Object.keys(known).map((name) => `'${name}'`);
-  return ofKind(
-    `one of ${names.join(', ')}`,
-    (value) => typeof value === 'string' && Object.hasOwn(known, value),
-  );
+function oneOf(known: readonly string[]): Check {
+  const names = known.map((name) => `'${name}'`);
+  return ofKind(`one of ${names.join(', ')}`, (value) => known.some((name) => name === value));
 }
 
 function listOf(check: Check): Check {
@@ -206,9 +179,6 @@ function joinProblems(problems: readonly (string | undefined)[]): string | undef
 }
 
 function isListOfStrings(value: unknown): boolean {
-  if (!isArray(value)) return false;
-  for (let at = 0; at < value.length; at += 1) {
-    if (typeof value[at] !== 'string') return false;
-  }
-  return true;
+  // Stops at the first: a sparse list can have a length of billions.
+  return isArray(value) && value.findIndex((each) => typeof each !== 'string') === -1;
 }

@@ -258,7 +258,7 @@ function assertInBounds(kind: string, index: number, length: number): void {
 export function applyDensityResult(history: IContent[], result: DensityResult): void {
   assertArray('history', history);
   validateDensityResult(result, history.length);
-  const removals = ascending(result.removals);
+  const removals = Int32Array.from(result.removals).sort();
   // Checked in advance, because `removeEntries` moves all entries from the first removal on.
   for (let at = removals[0] ?? history.length; at < history.length; at += 1) {
     if (history[at] === undefined)
@@ -305,13 +305,8 @@ export function inOrder({
   };
 }
 
-function ascending(indices: readonly number[]): readonly number[] {
-  const isSorted = indices.every((index, at) => at === 0 || (indices[at - 1] ?? 0) < index);
-  return isSorted ? indices : [...indices].sort((a, b) => a - b);
-}
-
 /** Removes entries, given by ascending index, in one pass. */
-function removeEntries(history: IContent[], removals: readonly number[]): void {
+function removeEntries(history: IContent[], removals: Int32Array): void {
   let write = removals[0] ?? history.length;
   let at = 0;
   for (let read = write; read < history.length; read += 1) {

@@ -2,6 +2,7 @@
 // (structured clone would drop class, name and code).
 
 import { types } from 'node:util';
+import { withoutUndefined } from './json.js';
 import { shownText } from './shown-text.js';
 
 /** All codes of errors of this package. */
@@ -223,15 +224,12 @@ export function* causesOf(thrown: unknown): Generator<Error, void, undefined> {
 /** Converts any thrown value to plain data; never throws. */
 export function toWireError(thrown: unknown, depth: number = 0): WireError {
   if (!isError(thrown)) return { name: 'Error', message: describe(thrown) };
-  const code = textOf(thrown, 'code');
-  const stack = textOf(thrown, 'stack');
+  const isCaused = thrown.cause !== undefined && depth < MAX_CAUSES;
   return {
     name: textOf(thrown, 'name') ?? 'Error',
     message: textOf(thrown, 'message') ?? '',
-    ...(code !== undefined && { code }),
-    ...(stack !== undefined && { stack }),
-    ...(thrown.cause !== undefined &&
-      depth < MAX_CAUSES && { cause: toWireError(thrown.cause, depth + 1) }),
+    ...withoutUndefined({ code: textOf(thrown, 'code'), stack: textOf(thrown, 'stack') }),
+    ...(isCaused && { cause: toWireError(thrown.cause, depth + 1) }),
   };
 }
 
@@ -261,12 +259,9 @@ export function reviveError(wire: WireError): Error {
   return error;
 }
 
-const BUILT_INS: ReadonlyMap<string, new (message: string, options?: ErrorOptions) => Error> =
-  new Map([
-    ['TypeError', TypeError],
-    ['RangeError', RangeError],
-    ['SyntaxError', SyntaxError],
-  ]);
+const BUILT_INS = new Map<string, new (message: string, options?: ErrorOptions) => Error>(
+  Object.entries({ TypeError, RangeError, SyntaxError }),
+);
 
 function isErrorCode(code: string | undefined): code is ErrorCode {
   return ERROR_CODES.some((known) => known === code);

@@ -15,6 +15,10 @@ export function refuse(where: string, expected: string, value: unknown): never {
   throw new TypeError(`Expected ${expected} at ${where}, got ${kindOf(value)}.`);
 }
 
+function refuseOption(name: string, expected: string, value: unknown): never {
+  throw new TypeError(`Expected ${name} to be ${expected}, got ${kindOf(value)}.`);
+}
+
 /** Returns the value if it is an object, neither an array nor a proxy. @throws TypeError otherwise. */
 export function asObject(value: unknown, where: string, expected: string): JsonRecord {
   return isObject(value) ? value : refuse(where, expected, value);
@@ -44,8 +48,7 @@ export function readOptions<Options extends object>(
   checks?: Checks<Options>,
   elsewhere?: OptionsElsewhere,
 ): Options {
-  if (!isObject(options))
-    throw new TypeError(`Expected ${name} to be an object, got ${kindOf(options)}.`);
+  if (!isObject(options)) refuseOption(name, 'an object', options);
   let read: Options & JsonRecord;
   try {
     read = { ...options };
@@ -116,32 +119,27 @@ export function unknownOptions(
 
 /** @throws TypeError if the value is not a function. */
 export function assertFunction(name: string, value: unknown): void {
-  if (typeof value === 'function') return;
-  throw new TypeError(`Expected ${name} to be a function, got ${kindOf(value)}.`);
+  if (typeof value !== 'function') refuseOption(name, 'a function', value);
 }
 
 /** @throws TypeError if the value is not a string. */
 export function assertString(name: string, value: unknown): asserts value is string {
-  if (typeof value === 'string') return;
-  throw new TypeError(`Expected ${name} to be a string, got ${kindOf(value)}.`);
+  if (typeof value !== 'string') refuseOption(name, 'a string', value);
 }
 
 /** @throws TypeError if the value is not a boolean. */
 export function assertBoolean(name: string, value: unknown): void {
-  if (typeof value === 'boolean') return;
-  throw new TypeError(`Expected ${name} to be a boolean, got ${kindOf(value)}.`);
+  if (typeof value !== 'boolean') refuseOption(name, 'a boolean', value);
 }
 
 /** @throws TypeError if the value is not an array. */
 export function assertArray(name: string, value: unknown): asserts value is readonly unknown[] {
-  if (isArray(value)) return;
-  throw new TypeError(`Expected ${name} to be an array, got ${kindOf(value)}.`);
+  if (!isArray(value)) refuseOption(name, 'an array', value);
 }
 
 /** @throws TypeError if the value is not an `AbortSignal`. */
 export function assertSignal(name: string, value: unknown): void {
-  if (isInstance(value, AbortSignal)) return;
-  throw new TypeError(`Expected ${name} to be an AbortSignal, got ${kindOf(value)}.`);
+  if (!isInstance(value, AbortSignal)) refuseOption(name, 'an AbortSignal', value);
 }
 
 /** Whether a value is an array, of any realm, with the standard iterator. `Array.isArray` would throw for a revoked proxy. */
@@ -192,8 +190,7 @@ export function copyOfArray(name: string, values: unknown): unknown[] {
 
 /** @throws TypeError if the value is not a number. */
 export function assertNumber(name: string, value: unknown): asserts value is number {
-  if (typeof value === 'number') return;
-  throw new TypeError(`Expected ${name} to be a number, got ${kindOf(value)}.`);
+  if (typeof value !== 'number') refuseOption(name, 'a number', value);
 }
 
 /**

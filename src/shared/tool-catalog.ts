@@ -2,6 +2,7 @@
 
 import { PATH_KEYS } from './call-name.js';
 import { assertToolCatalog, assertToolUse } from './density-options.js';
+import { withoutUndefined } from './json.js';
 import type { CommandUse, FileUse, LineKeys, ResultUse, ToolCatalog, ToolUse } from './tool-use.js';
 
 /** Makes the entry of a tool that reads files. `pathKeys` defaults to `file_path`, `absolute_path`, `path`. */
@@ -10,12 +11,7 @@ export function readsFile(
   pathKeys: readonly string[] = PATH_KEYS,
   lineKeys?: LineKeys,
 ): readonly FileUse[] {
-  return checked({
-    access: 'read',
-    extent,
-    pathKeys,
-    ...(lineKeys !== undefined && { lineKeys }),
-  });
+  return checked({ access: 'read', extent, pathKeys, ...withoutUndefined({ lineKeys }) });
 }
 
 /** Makes the entry of a tool that writes files. `pathKeys` defaults to `file_path`, `absolute_path`, `path`. */

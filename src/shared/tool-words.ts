@@ -1,6 +1,6 @@
 // Judges by the words of a tool's name whether it shows or changes something, and by those of a parameter's whether it says where.
 
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+import { setOf } from './word-lists.js';
 
 const SHOWS = setOf(
   'browse check count describe details diagnostics download export fetch find get goto history hover info list lookup ' +

@@ -126,14 +126,11 @@ function describeStray(stray: StrayResponse, isCallKnown: boolean): Violation {
     const message = `Call ${id} already has a response.`;
     return { rule: 'duplicate-response', entry, block, message };
   }
-  return isCallKnown
-    ? {
-        rule: 'response-before-call',
-        entry,
-        block,
-        message: `The response to ${id} is before the call.`,
-      }
-    : { rule: 'unpaired-response', entry, block, message: `There is no call ${id}.` };
+  if (!isCallKnown) {
+    return { rule: 'unpaired-response', entry, block, message: `There is no call ${id}.` };
+  }
+  const message = `The response to ${id} is before the call.`;
+  return { rule: 'response-before-call', entry, block, message };
 }
 
 /** With the `u` flag, a whole pair is one code point, so only halves match. */

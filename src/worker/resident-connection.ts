@@ -34,18 +34,9 @@ async function openHistory(options: ResidentOptions): Promise<ResidentHistory> {
 
 /** The memory of the arrays in a value, which is transferred instead of copied. */
 function buffersOf({ tokens, pass, compression }: DeltaValue): ArrayBuffer[] {
-  const { drops, summarized } = compression ?? {};
-  const arrays = [
-    tokens,
-    pass?.plan,
-    pass?.tokensAfter,
-    drops,
-    summarized,
-    compression?.tokensAfter,
-  ];
-  return [
-    ...new Set(arrays.flatMap((array) => (array === undefined ? [] : [array.buffer]))),
-  ] as ArrayBuffer[];
+  const { drops, summarized, tokensAfter } = compression ?? {};
+  const arrays = [tokens, pass?.plan, pass?.tokensAfter, drops, summarized, tokensAfter];
+  return [...new Set(arrays.flatMap((array) => array?.buffer ?? []))] as ArrayBuffer[];
 }
 
 /** Runs a function and resolves to its reply. An error is part of the reply, because a thrown one would lose class and code. */

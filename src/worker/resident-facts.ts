@@ -122,22 +122,14 @@ export class ResidentFacts {
   /** @param response `undefined` if its result was not counted here */
   #pushResponse(response: ContentBlock | undefined): void {
     const digest = response?.type === 'tool_response' ? digestResponse(response) : undefined;
-    if (digest === undefined || digest.isSummary) {
-      this.#digests.push(DIGEST.summary);
-      this.#names.push(this.#numberOf(digest?.line));
-      this.#ownKeys.push(NONE);
-      this.#sizes.push(NONE);
-      this.#lengths.push(NONE);
-      return;
-    }
-    const { tool, isFailed, size, ownKey, length } = digest;
-    const failed = isFailed ? DIGEST.failed : 0;
-    const lines = size?.unit === 'line' ? DIGEST.lines : 0;
-    this.#digests.push(failed | lines);
-    this.#names.push(this.#numberOf(tool));
-    this.#ownKeys.push(this.#numberOf(ownKey));
-    this.#sizes.push(size?.amount ?? NONE);
-    this.#lengths.push(length ?? NONE);
+    const full = digest?.isSummary === false ? digest : undefined;
+    const failed = full?.isFailed === true ? DIGEST.failed : 0;
+    const lines = full?.size?.unit === 'line' ? DIGEST.lines : 0;
+    this.#digests.push(full === undefined ? DIGEST.summary : failed | lines);
+    this.#names.push(this.#numberOf(digest?.isSummary === true ? digest.line : full?.tool));
+    this.#ownKeys.push(this.#numberOf(full?.ownKey));
+    this.#sizes.push(full?.size?.amount ?? NONE);
+    this.#lengths.push(full?.length ?? NONE);
   }
 
   #numberOf(text: string | undefined): number {

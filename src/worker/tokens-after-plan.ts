@@ -41,14 +41,9 @@ export function tokensAfterPlan(
           tokens = replacePart(tokens, changed, 0);
           break;
         case ACTION.pointer:
-          tokens = replacePart(
-            tokens,
-            tokensAt(facts.resultTokens, response),
-            made.placeholder(row),
-          );
-          break;
         case ACTION.shrink: {
-          const text = made.texts[row.start] ?? NONE;
+          const isShrunk = action === ACTION.shrink;
+          const text = isShrunk ? (made.texts[row.start] ?? NONE) : made.placeholder(row);
           tokens = replacePart(tokens, tokensAt(facts.resultTokens, response), text);
           break;
         }

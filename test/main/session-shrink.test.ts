@@ -315,7 +315,7 @@ describe('Session', () => {
         ...ids.flatMap(page),
         ...['5', '6', '7'].flatMap((id) => ran(id, words(id))),
         ...page('8'),
-        ...look('9', PART),
+        ...look('9', [...LINES.slice(0, 40), '// what is new'].join('\n')),
         humanText('on'),
       ];
       const session = await openSession(

@@ -15,6 +15,7 @@ import {
 } from '../../shared/json.js';
 import { readContent } from './content-parts.js';
 import { mediaBlock } from './media.js';
+import { setOf } from '../../shared/word-lists.js';
 import { asTimestamp } from './timestamp.js';
 
 /** What an agent adds to the plain chat API. */
@@ -29,14 +30,9 @@ export interface ChatDialect {
 }
 
 /** The roles of messages. */
-export const CHAT_ROLES: ReadonlySet<unknown> = new Set([
-  'system',
-  'developer',
-  'user',
-  'assistant',
-  'tool',
-  'function',
-]);
+export const CHAT_ROLES: ReadonlySet<unknown> = setOf(
+  'system developer user assistant tool function',
+);
 
 /** Reads a conversation message by message. */
 export class ChatReader {
@@ -51,22 +47,10 @@ export class ChatReader {
 
   read(message: JsonRecord): void {
     const role = asText(message['role']) ?? '';
-    switch (role) {
-      case 'system':
-      case 'developer':
-      case 'user':
-        this.#readUser(message, role);
-        break;
-      case 'assistant':
-        this.#readAssistant(message);
-        break;
-      case 'tool':
-      case 'function':
-        this.#readTool(message);
-        break;
-      default:
-        this.#history.tallyLeftOut('messages of the unknown role', role);
-    }
+    if (role === 'assistant') this.#readAssistant(message);
+    else if (role === 'tool' || role === 'function') this.#readTool(message);
+    else if (CHAT_ROLES.has(role)) this.#readUser(message, role);
+    else this.#history.tallyLeftOut('messages of the unknown role', role);
   }
 
   #readUser(message: JsonRecord, role: string): void {

@@ -39,14 +39,15 @@ export class ClaudeBranch {
     return record['parentUuid'] === null && asText(record['sessionId']) !== this.#sessionId;
   }
 
-  /** Notes a record that holds no message. */
-  link(record: JsonRecord): void {
-    this.#link(record, false);
+  /** Notes a record, by default one that holds no message. */
+  link({ uuid, parentUuid: parent }: JsonRecord, isPrompt: boolean = false): void {
+    if (typeof uuid !== 'string') return;
+    this.#links.set(uuid, { parent, at: this.#messages.length, isPrompt });
   }
 
   add(message: BranchMessage): void {
     const { record } = message;
-    this.#link(record, isPrompt(message));
+    this.link(record, isPrompt(message));
     this.#messages.push(message);
     this.#sessionId = asText(record['sessionId']);
     if (record['uuid'] === this.#kept?.behind) this.#addKept();
@@ -57,15 +58,10 @@ export class ClaudeBranch {
     const ended = this.#branch();
     this.#messages = [];
     this.#links = new Map();
-    this.#link(boundary, false);
+    this.link(boundary);
     this.#kept = keptOf(boundary, ended.messages);
     if (this.#kept?.behind === boundary['uuid']) this.#addKept();
     return ended;
-  }
-
-  #link({ uuid, parentUuid: parent }: JsonRecord, isPrompt: boolean): void {
-    if (typeof uuid !== 'string') return;
-    this.#links.set(uuid, { parent, at: this.#messages.length, isPrompt });
   }
 
   #addKept(): void {

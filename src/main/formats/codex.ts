@@ -18,45 +18,31 @@ import {
   tryParseJson,
   type JsonRecord,
 } from '../../shared/json.js';
+import { listOf, setOf } from '../../shared/word-lists.js';
 import { timeOf } from './timestamp.js';
 
 /** Envelopes that hold no messages. */
-const STATE: ReadonlySet<string> = new Set([
-  'dynamic_tools_updated',
-  'inter_agent_communication_metadata',
-  'security_risk_score',
-  'token_usage_record',
-  'world_state',
-]);
+const STATE = setOf(
+  'dynamic_tools_updated inter_agent_communication_metadata security_risk_score token_usage_record world_state',
+);
 
 const ENVELOPES: ReadonlySet<string> = new Set([
-  'response_item',
-  'event_msg',
-  'session_meta',
-  'turn_context',
-  'compacted',
+  ...listOf('response_item event_msg session_meta turn_context compacted'),
   ...STATE,
 ]);
 
+const CALLS = setOf('function_call custom_tool_call local_shell_call');
+const OUTPUTS = setOf('function_call_output custom_tool_call_output');
 const ITEMS: ReadonlySet<string> = new Set([
-  'message',
-  'reasoning',
-  'function_call',
-  'function_call_output',
-  'custom_tool_call',
-  'custom_tool_call_output',
-  'local_shell_call',
-  'web_search_call',
+  ...listOf('message reasoning web_search_call'),
+  ...CALLS,
+  ...OUTPUTS,
 ]);
 
 /** Items that hold no messages. */
-const BOOKKEEPING: ReadonlySet<string> = new Set([
-  'compaction',
-  'compaction_trigger',
-  'configuration_update',
-  'context_compaction',
-  'ghost_snapshot',
-]);
+const BOOKKEEPING = setOf(
+  'compaction compaction_trigger configuration_update context_compaction ghost_snapshot',
+);
 
 function isCodexRecord(record: JsonRecord): boolean {
   const type = asText(record['type']) ?? '';
@@ -98,54 +84,25 @@ class CodexReader implements RecordReader {
         this.#history.tallyLeftOut('records of the unknown type', type);
       return;
     }
-    switch (type) {
-      case 'response_item':
-        this.#readItem(payload, time);
-        break;
-      case 'event_msg':
-        this.#readEvent(payload);
-        break;
-      case 'session_meta':
-        this.#history.setWorkspaceRoot(asText(payload['cwd']));
-        break;
-      case 'turn_context':
-        this.#history.setWorkspaceRoot(asText(payload['cwd']));
-        this.#model = asText(payload['model']) ?? this.#model;
-        break;
-      case 'compacted':
-        this.#readCompaction(payload, time);
-        break;
-      default:
-        if (!STATE.has(type)) this.#history.tallyLeftOut('records of the unknown type', type);
-    }
+    if (type === 'response_item') this.#readItem(payload, time);
+    else if (type === 'event_msg') this.#readEvent(payload);
+    else if (type === 'compacted') this.#readCompaction(payload, time);
+    else if (type === 'session_meta' || type === 'turn_context') {
+      this.#history.setWorkspaceRoot(asText(payload['cwd']));
+      if (type === 'turn_context') this.#model = asText(payload['model']) ?? this.#model;
+    } else if (!STATE.has(type)) this.#history.tallyLeftOut('records of the unknown type', type);
   }
 
   #readItem(item: JsonRecord, time: RecordedMetadata): void {
     this.#items.push({ record: item, time, place: this.#history.place });
     const type = typeOf(item);
-    switch (type) {
-      case 'message':
-        this.#readMessage(item, time);
-        break;
-      case 'reasoning':
-        this.#addModel([this.#readReasoning(item)], time);
-        break;
-      case 'function_call':
-      case 'custom_tool_call':
-      case 'local_shell_call':
-        this.#readCall(item, type, time);
-        break;
-      case 'function_call_output':
-      case 'custom_tool_call_output':
-        this.#readOutput(item, time);
-        break;
-      case 'web_search_call':
-        this.#readWebSearch(item, time);
-        break;
-      default:
-        if (!BOOKKEEPING.has(type))
-          this.#history.tallyLeftOut('response items of the unknown type', type);
-    }
+    if (type === 'message') this.#readMessage(item, time);
+    else if (type === 'reasoning') this.#addModel([this.#readReasoning(item)], time);
+    else if (type === 'web_search_call') this.#readWebSearch(item, time);
+    else if (CALLS.has(type)) this.#readCall(item, type, time);
+    else if (OUTPUTS.has(type)) this.#readOutput(item, time);
+    else if (!BOOKKEEPING.has(type))
+      this.#history.tallyLeftOut('response items of the unknown type', type);
   }
 
   #readMessage(item: JsonRecord, time: RecordedMetadata): void {

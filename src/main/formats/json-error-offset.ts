@@ -3,6 +3,8 @@
 
 const SPACE = /[\t\n\r ]*/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+/** The characters of a string up to its end, an escape or a control character. */
+const PLAIN = /[^"\\\0-\x1f]+/y;
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
 type Expected =
@@ -23,25 +25,22 @@ export function jsonErrorOffset(text: string): number {
     if (expected.endsWith('-or-end') && character === (container === '{' ? '}' : ']')) {
       open.pop();
       expected = open.length === 0 ? 'nothing' : 'comma-or-end';
-      at += 1;
     } else if (expected === 'comma-or-end' && character === ',') {
       expected = container === '{' ? 'key' : 'value';
-      at += 1;
     } else if (expected === 'colon' && character === ':') {
       expected = 'value';
-      at += 1;
     } else if (isValue && (character === '{' || character === '[')) {
       open.push(character);
       expected = character === '{' ? 'key-or-end' : 'value-or-end';
-      at += 1;
-    } else if (isValue || (isKey && character === '"')) {
+    } else {
+      if (!isValue && !(isKey && character === '"')) return at;
       const end = endOfScalar(text, at, character);
       if (end.isError) return end.offset;
       at = end.offset;
       expected = isKey ? 'colon' : container === undefined ? 'nothing' : 'comma-or-end';
-    } else {
-      return at;
+      continue;
     }
+    at += 1;
   }
 }
 
@@ -64,17 +63,13 @@ function endOfScalar(text: string, start: number, character: string): End {
 }
 
 function endOfString(text: string, start: number): End {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const character = text[at] ?? '';
-    if (character === '"') return { offset: at + 1, isError: false };
-    if (character < ' ') return { offset: at, isError: true };
-    if (character === '\\') {
-      const end = endOfMatch(ESCAPE, text, at + 1);
-      if (end === undefined) return { offset: at, isError: true };
-      at = end - 1;
-    }
+  for (let at = start + 1; ;) {
+    at = endOfMatch(PLAIN, text, at) ?? at;
+    if (text[at] === '"') return { offset: at + 1, isError: false };
+    const end = text[at] === '\\' ? endOfMatch(ESCAPE, text, at + 1) : undefined;
+    if (end === undefined) return { offset: at, isError: true };
+    at = end;
   }
-  return { offset: text.length, isError: true };
 }
 
 function endOfMatch(pattern: RegExp, text: string, start: number): number | undefined {

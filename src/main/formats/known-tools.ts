@@ -2,30 +2,26 @@
 // tools, so a use applies only to calls with its parameters.
 
 import { fileKeysOf, isFileUse } from '../../shared/density/index/file-access.js';
-import { ANY_TOOL, runsCommands, searches } from '../../shared/tool-catalog.js';
+import {
+  ANY_TOOL,
+  readsFile,
+  runsCommands,
+  searches,
+  writesFile,
+} from '../../shared/tool-catalog.js';
 import {
   type FileUse,
   type LineKeys,
   type ToolCatalog,
   type ToolUse,
 } from '../../shared/tool-use.js';
+import { listOf } from '../../shared/word-lists.js';
 import { EDITOR_TOOL, editorUse } from './editor-tool.js';
 import { FORMATS } from './formats.js';
 
-const PATH_KEYS = [
-  'file_path',
-  'absolute_path',
-  'path',
-  'filePath',
-  'target_file',
-  'filename',
-  'filepath',
-  'AbsolutePath',
-  'TargetFile',
-  'relative_path',
-  'pathInProject',
-  'file',
-] as const;
+const PATH_KEYS = listOf(
+  'file_path absolute_path path filePath target_file filename filepath AbsolutePath TargetFile relative_path pathInProject file',
+);
 
 /** The parameters by which calls select lines of a file. */
 const LINES: readonly LineKeys[] = [
@@ -39,29 +35,21 @@ const LINES: readonly LineKeys[] = [
 ];
 
 const READS: readonly FileUse[] = [
-  ...LINES.map((lineKeys): FileUse => {
-    const has = Object.values(lineKeys) as readonly string[];
-    return { access: 'read', extent: 'part', pathKeys: PATH_KEYS, lineKeys, has };
-  }),
-  {
-    access: 'read',
-    extent: 'whole',
-    pathKeys: PATH_KEYS,
-    lineKeys: { first: 'offset', count: 'limit' },
-  },
+  ...LINES.flatMap((lineKeys) =>
+    only({ has: Object.values(lineKeys) }, readsFile('part', PATH_KEYS, lineKeys)),
+  ),
+  ...readsFile('whole', PATH_KEYS, { first: 'offset', count: 'limit' }),
 ];
 /** For tools whose parameter `mode` says what they show of a file: also what is found in it, or its beginning. */
 const READS_BY_MODE: readonly ToolUse[] = [
-  {
-    access: 'search',
-    when: { key: 'mode', values: ['Directory', 'Search', 'find', 'search', 'stats', 'diff'] },
-  },
-  {
-    access: 'read',
-    extent: 'part',
-    pathKeys: PATH_KEYS,
-    when: { key: 'mode', values: ['preview', 'chunk', 'time_machine'] },
-  },
+  ...only(
+    { when: { key: 'mode', values: listOf('Directory Search find search stats diff') } },
+    searches(),
+  ),
+  ...only(
+    { when: { key: 'mode', values: listOf('preview chunk time_machine') } },
+    readsFile('part', PATH_KEYS),
+  ),
   ...READS,
 ];
 const READS_MANY: readonly FileUse[] = [
@@ -71,21 +59,15 @@ const READS_MANY: readonly FileUse[] = [
 const READS_FOUND: readonly FileUse[] = [{ access: 'read', extent: 'part', has: ['query'] }];
 
 /** For tools that list places in the code, such as those of language servers: the call names the file that it begins at. */
-const LISTS_PLACES: readonly ToolUse[] = searches().map((use) => ({
-  ...use,
-  has: [...PATH_KEYS, 'files', 'uri'],
-}));
+const LISTS_PLACES = only({ has: [...PATH_KEYS, 'files', 'uri'] }, searches());
 /** The operations of tools that pass on to language servers. Others may change files, such as `rename`. */
-const LISTS_PLACES_IF_TOLD: readonly ToolUse[] = searches().map((use) => ({
-  ...use,
-  when: {
-    key: 'operation',
-    values: [
-      ...['goToDefinition', 'goToImplementation', 'findReferences', 'hover', 'documentSymbol'],
-      ...['workspaceSymbol', 'prepareCallHierarchy', 'incomingCalls', 'outgoingCalls'],
-    ],
-  },
-}));
+const SHOWING_OPERATIONS = listOf(
+  'goToDefinition goToImplementation findReferences hover documentSymbol workspaceSymbol prepareCallHierarchy incomingCalls outgoingCalls',
+);
+const LISTS_PLACES_IF_TOLD = only(
+  { when: { key: 'operation', values: SHOWING_OPERATIONS } },
+  searches(),
+);
 const SYMBOL_KEYS = ['name_path', 'name_path_pattern'] as const;
 /** For tools that list symbols, or show the text of one if told so. */
 const LISTS_SYMBOLS: readonly ToolUse[] = [
@@ -93,41 +75,27 @@ const LISTS_SYMBOLS: readonly ToolUse[] = [
     ...{ access: 'read', extent: 'part', has: SYMBOL_KEYS },
     when: { key: 'include_body', values: ['true'] },
   },
-  ...searches().map((use) => ({ ...use, has: SYMBOL_KEYS })),
+  ...only({ has: SYMBOL_KEYS }, searches()),
 ];
 
-const WRITES_PART: readonly FileUse[] = [{ access: 'write', extent: 'part', pathKeys: PATH_KEYS }];
+const WRITES_PART = writesFile('part', PATH_KEYS);
 /** For tools that edit or show a file, as a parameter says. */
-const SHOWS: readonly FileUse[] = ['command', 'action', 'operation', 'mode'].map((key) => ({
-  access: 'read',
-  extent: 'part',
-  pathKeys: PATH_KEYS,
-  when: { key, values: ['view', 'read', 'show', 'open'] },
-}));
-const APPENDS: readonly FileUse[] = WRITES_PART.flatMap((use) => [
-  { ...use, when: { key: 'mode', values: ['append'] } },
-  { ...use, when: { key: 'append', values: ['true'] } },
-]);
-/** The parameters that hold the text of a file. */
-const TEXT_KEYS = [
-  'content',
-  'contents',
-  'text',
-  'file_text',
-  'file_content',
-  'fileContent',
-  'new_content',
-  'code',
-  'data',
-  'body',
-] as const;
-/** The parameters that hold what an edit puts in the place of a text. */
-const REPLACEMENT_KEYS = [
-  ...['new_string', 'new_str', 'new_text', 'newString', 'newText', 'replace', 'replacement'],
-] as const;
-const WRITES_WHOLE: readonly FileUse[] = [
-  { access: 'write', extent: 'whole', pathKeys: PATH_KEYS },
+const SHOWS = ['command', 'action', 'operation', 'mode'].flatMap((key) =>
+  only({ when: { key, values: listOf('view read show open') } }, readsFile('part', PATH_KEYS)),
+);
+const APPENDS = [
+  ...only({ when: { key: 'mode', values: ['append'] } }, WRITES_PART),
+  ...only({ when: { key: 'append', values: ['true'] } }, WRITES_PART),
 ];
+/** The parameters that hold the text of a file. */
+const TEXT_KEYS = listOf(
+  'content contents text file_text file_content fileContent new_content code data body',
+);
+/** The parameters that hold what an edit puts in the place of a text. */
+const REPLACEMENT_KEYS = listOf(
+  'new_string new_str new_text newString newText replace replacement',
+);
+const WRITES_WHOLE = writesFile('whole', PATH_KEYS);
 
 const RUNS = runsCommands(['command', 'cmd', 'CommandLine', 'commands']);
 /** For tool names that other services use too: counts as a command only if the call has a command parameter. */
@@ -171,13 +139,13 @@ const MATCHED_BY_WORDS: readonly ToolUse[] = [
   ...named(['write file', 'write text'], APPENDS),
   ...named(
     ['write file', 'write text', 'create file', 'save file', 'fs write'],
-    WRITES_WHOLE.map((use) => ({ ...use, has: TEXT_KEYS })),
+    only({ has: TEXT_KEYS }, WRITES_WHOLE),
   ),
   ...named(
     ['edit', 'replace', 'insert', 'append', 'modify', 'patch', 'update file', 'multiedit'],
     [...SHOWS, ...WRITES_PART],
   ),
-  ...WRITES_PART.map((use) => ({ ...use, has: REPLACEMENT_KEYS })),
+  ...only({ has: REPLACEMENT_KEYS }, WRITES_PART),
   ...named(['apply diff', 'delete line'], WRITES_PART),
   ...named(['patch'], PATCHES),
   ...named(
@@ -215,7 +183,7 @@ const OTHERS: ToolCatalog = {
   ...same(['codebase_search', 'semantic_search'], READS_FOUND),
 
   ...same(['Write', 'write', 'Create', 'write_to_file'], WRITES_WHOLE),
-  str_replace_editor: WRITES_PART.map((use) => ({ ...use, has: ['old_str', 'old_string'] })),
+  str_replace_editor: only({ has: ['old_str', 'old_string'] }, WRITES_PART),
   multi_replace_string_in_file: [
     {
       access: 'write',
@@ -241,7 +209,7 @@ const OTHERS: ToolCatalog = {
 
   ...same(['Task', 'task', 'new_task'], REPORTS),
   ...same(['exit_plan_mode', 'AskQuestion'], ASKS),
-  question: ASKS.map((use) => ({ ...use, has: ['question', 'questions'] })),
+  question: only({ has: ['question', 'questions'] }, ASKS),
   ...same(['skill', 'Skills', 'tool_search', 'tool_describe'], INSTRUCTS),
 };
 
@@ -265,15 +233,7 @@ function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
 
 /** Tool names that databases and other services use too, and the parameters by which such a call counts as a file search. */
 const COMMON_NAMES: ReadonlySet<string> = new Set(['find', 'list', 'List']);
-const SEARCH_KEYS = [
-  'pattern',
-  'glob',
-  'name',
-  ...PATH_KEYS,
-  'dir',
-  'directory',
-  'dirpath',
-] as const;
+const SEARCH_KEYS = [...listOf('pattern glob name dir directory dirpath'), ...PATH_KEYS];
 
 /** Restricts a use to calls that have one of its parameters, and extends it to tools prefixed by the name of an MCP server. */
 function fitting(use: ToolUse, isCommon: boolean): readonly ToolUse[] {
@@ -284,9 +244,17 @@ function fitting(use: ToolUse, isCommon: boolean): readonly ToolUse[] {
   return [isCommon ? { ...use, has: SEARCH_KEYS } : { ...use, anyServer: true }];
 }
 
+/** Restricts uses to calls that meet a condition. */
+function only<Use extends ToolUse>(
+  condition: Pick<ToolUse, 'has' | 'when' | 'words'>,
+  uses: readonly Use[],
+): readonly Use[] {
+  return uses.map((use) => ({ ...use, ...condition }));
+}
+
 /** Restricts uses to tools with one of these words in their names. */
 function named(words: readonly string[], uses: readonly ToolUse[]): readonly ToolUse[] {
-  return uses.map((use) => ({ ...use, words }));
+  return only({ words }, uses);
 }
 
 function same(tools: readonly string[], uses: readonly ToolUse[]): ToolCatalog {

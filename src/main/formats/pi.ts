@@ -10,22 +10,14 @@ import type { Format, PlacedRecord, RecordReader } from './format.js';
 import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
 import { readContent } from './content-parts.js';
 import { mediaBlock } from './media.js';
+import { setOf } from '../../shared/word-lists.js';
 import { timeOf } from './timestamp.js';
 
-const ENTRIES: ReadonlySet<string> = new Set([
-  'branch_summary',
-  'compaction',
-  'custom_message',
-  'message',
-  // Not sent to the model.
-  'context_edit',
-  'custom',
-  'label',
-  'model_change',
-  'session_info',
-  'thinking_level_change',
-  'usage',
-]);
+/** The types of entries. Those in the second line are not sent to the model. */
+const ENTRIES = setOf(
+  'branch_summary compaction custom_message message ' +
+    'context_edit custom label model_change session_info thinking_level_change usage',
+);
 
 /** Whether a record is pi's header, or an entry that names its parent. */
 function isPiRecord(record: JsonRecord): boolean {
@@ -122,42 +114,26 @@ class PiReader implements RecordReader {
 
   #readMessage(message: JsonRecord, time: RecordedMetadata): void {
     const role = asText(message['role']) ?? '';
-    switch (role) {
-      case 'user':
-        this.#history.addHuman(this.#readContent(message['content']), time);
-        break;
-      case 'assistant':
-        this.#history.addAi(this.#readContent(message['content']), {
-          ...time,
-          model: asText(message['model']),
-          provider: asText(message['provider']),
-          usage: asRecord(message['usage']),
-        });
-        break;
-      case 'toolResult': {
-        const callId = asFilledText(message['toolCallId']);
-        const content = message['content'];
-        const result = textOfParts(content) ?? content ?? '';
-        const error = message['isError'] === true ? errorLine(content) : undefined;
-        this.#history.addResponse({ callId, result, error }, time);
-        break;
-      }
-      case 'bashExecution':
-        this.#readCommand(message, time);
-        break;
-      case 'custom':
-      case 'hookMessage': // The name of `custom` before version 3.
-        this.#history.addHuman(this.#readContent(message['content']), {
-          ...time,
-          synthetic: true,
-        });
-        break;
-      // The system prompt and the tools, which are not part of a history: other agents do not record them as messages.
-      case 'system':
-        break;
-      default:
-        this.#history.tallyLeftOut('messages of the unknown role', role);
-    }
+    const { content } = message;
+    if (role === 'user') this.#history.addHuman(this.#readContent(content), time);
+    else if (role === 'assistant') {
+      this.#history.addAi(this.#readContent(content), {
+        ...time,
+        model: asText(message['model']),
+        provider: asText(message['provider']),
+        usage: asRecord(message['usage']),
+      });
+    } else if (role === 'toolResult') {
+      const result = textOfParts(content) ?? content ?? '';
+      const error = message['isError'] === true ? errorLine(content) : undefined;
+      const callId = asFilledText(message['toolCallId']);
+      this.#history.addResponse({ callId, result, error }, time);
+    } else if (role === 'bashExecution') this.#readCommand(message, time);
+    // Before version 3, `custom` was named `hookMessage`.
+    else if (role === 'custom' || role === 'hookMessage')
+      this.#history.addHuman(this.#readContent(content), { ...time, synthetic: true });
+    // The system prompt and the tools are not part of a history: other agents do not record them as messages.
+    else if (role !== 'system') this.#history.tallyLeftOut('messages of the unknown role', role);
   }
 
   #readContent(content: unknown): readonly ContentBlock[] {

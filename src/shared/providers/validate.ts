@@ -2,6 +2,7 @@
 
 import type { IContent } from '../content.js';
 import { assertHistory, overUncheckedEntries } from '../ingestion.js';
+import { withoutUndefined } from '../json.js';
 import { assertArray, assertBoolean, assertTokens, kindOf, readOptions } from '../misuse.js';
 import type { Checks } from '../misuse.js';
 import { shownText } from '../shown-text.js';
@@ -70,14 +71,8 @@ export function findRequestViolations(
       find(request).map((finding): ProviderViolation => {
         const { turn, part, subject = '' } = finding;
         const message = say({ turn, part: part ?? 0, subject });
-        return {
-          rule,
-          message,
-          turn,
-          ...(part !== undefined && { part }),
-          ...(finding.cause !== undefined && { causedBy: finding.cause }),
-          ...placeOf(request, turn, part),
-        };
+        const told = withoutUndefined({ part, causedBy: finding.cause });
+        return { rule, message, turn, ...told, ...placeOf(request, turn, part) };
       }),
     )
     .sort((a, b) => a.turn - b.turn || (a.part ?? -1) - (b.part ?? -1));
@@ -89,9 +84,5 @@ function placeOf(
   part: number | undefined,
 ): Pick<ProviderViolation, 'entry' | 'block'> {
   const at = part === undefined ? undefined : turns[turn]?.parts[part];
-  const entry = at?.entry ?? turns[turn]?.entry;
-  return {
-    ...(entry !== undefined && { entry }),
-    ...(at?.block !== undefined && { block: at.block }),
-  };
+  return withoutUndefined({ entry: at?.entry ?? turns[turn]?.entry, block: at?.block });
 }

@@ -1,7 +1,7 @@
 // The shrinker `jsonTables`: removes white space from JSON and writes lists of objects with the same keys as tables. The output
 // is JSON with the same values. JSON that does not survive a round trip through `JSON.parse` exactly is unchanged.
 
-import { isRecord, tryParseJson } from '../json.js';
+import { endOfString, isRecord, tryParseJson } from '../json.js';
 import type { JsonRecord } from '../json.js';
 import { usualOf } from './number-columns.js';
 import { Draft } from './shrinker.js';
@@ -13,10 +13,8 @@ const MIN_ROWS = 3;
 const ROWS_SHARE = 0.5;
 /** Lists nested in this many other lists stay lists. Enclosing objects do not count: APIs such as GraphQL wrap their lists. */
 const MAX_TABLE_DEPTH = 3;
-/** Maximum number of lines before the JSON: agents may put a header there. */
-const MAX_HEADER_LINES = 12;
-/** Prefix that agents may put before the first line of an output. */
-const LABEL = 'Output: ';
+/** The lines of a header that agents may put before JSON, and the label that they may put before the first line of an output. */
+const BEFORE_JSON = /(?:[^\n]*\n){0,11}?(?:Output: )?(?=[[{])/y;
 /** JSON that is nested deeper is unchanged. */
 const MAX_DEPTH = 64;
 
@@ -55,18 +53,10 @@ function placeOfJson(
   from: number,
   to: number,
 ): readonly [start: number, end: number] {
-  let at = from;
-  for (let line = 0; line < MAX_HEADER_LINES; line += 1) {
-    const start = text.startsWith(LABEL, at) ? at + LABEL.length : at;
-    const first = text.charAt(start);
-    if (first === '[' || first === '{') {
-      return [start, 1 + Math.max(text.lastIndexOf(']', to - 1), text.lastIndexOf('}', to - 1))];
-    }
-    const end = text.indexOf('\n', at);
-    if (end === -1) break;
-    at = end + 1;
-  }
-  return [0, 0];
+  BEFORE_JSON.lastIndex = from;
+  if (!BEFORE_JSON.test(text)) return [0, 0];
+  const end = 1 + Math.max(text.lastIndexOf(']', to - 1), text.lastIndexOf('}', to - 1));
+  return [BEFORE_JSON.lastIndex, end];
 }
 
 /** Returns JSON without white space between tokens, or `undefined` if it is nested too deeply. */
@@ -74,18 +64,12 @@ function withoutSpaces(json: string): string | undefined {
   let compact = '';
   let from = 0;
   let depth = 0;
-  let isInText = false;
   for (let at = 0; at < json.length; at += 1) {
-    const code = json.charCodeAt(at);
-    if (isInText) {
-      if (code === 0x5c) at += 1;
-      else if (code === 0x22) isInText = false;
-      continue;
-    }
-    if (code === 0x22) isInText = true;
-    else if (code === 0x5b || code === 0x7b) depth += 1;
-    else if (code === 0x5d || code === 0x7d) depth -= 1;
-    else if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+    const character = json.charAt(at);
+    if (character === '"') at = endOfString(json, at) - 1;
+    else if (character === '[' || character === '{') depth += 1;
+    else if (character === ']' || character === '}') depth -= 1;
+    else if (' \n\r\t'.includes(character)) {
       compact += json.slice(from, at);
       from = at + 1;
     }

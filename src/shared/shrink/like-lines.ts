@@ -62,7 +62,7 @@ export const LIKE_LINES: Shrinker = {
         let likeEnd = end;
         // Compares each line with its predecessor rather than with the first line, which may be long and would be re-read for each.
         // Similarity is transitive, so the result is the same.
-        while (isLikePrevious(lines, likeEnd)) likeEnd += 1;
+        while (isSimilar(lines[likeEnd - 1] ?? '', lines[likeEnd] ?? '')) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
           cut = cutOf(lines, start, likeEnd, NUMBERED[level]);
           end = likeEnd;
@@ -140,11 +140,6 @@ function isProgress(lines: readonly string[], start: number, end: number): boole
     isComplete ||= done >= 0.99 * whole || done <= 1;
   }
   return isComplete;
-}
-
-/** Whether a line is similar to the one before it. */
-function isLikePrevious(lines: readonly string[], at: number): boolean {
-  return isSimilar(lines[at - 1] ?? '', lines[at] ?? '');
 }
 
 /** Whether two lines are equal except for digits, spaces and progress bars, and have other characters as well. */

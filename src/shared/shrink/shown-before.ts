@@ -1,7 +1,6 @@
 // The shrinker `shownBefore`: replaces lines that an earlier result shows unchanged; the history index finds those lines.
 // Writes and parses the references and the final mark of shrunk results, and reads line numbers at the start of lines.
 
-import { onOneLine, ordinal, shortened, withoutCodes } from '../shown-text.js';
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
@@ -48,8 +47,6 @@ export interface Source {
   readonly callId: string;
   /** Its tool and key parameter. */
   readonly name: string;
-  /** Given the index of a line in the result, how its quote can be found: see `QUOTE_PLACE`. @default `QUOTE_PLACE.shortIsUnique` */
-  readonly placeOf?: (line: number) => number;
 }
 
 /** A run of lines, by index, that an earlier result or the arguments of the own call also show. `end` is exclusive. */
@@ -60,16 +57,13 @@ export interface ShownElsewhere {
   readonly source: Source | null;
   /** Line number of the first line in the source, `null` if unnumbered; absent if numbered the same, or unnumbered in both. */
   readonly sourceNumber?: number | null;
-  /** Index of the first line in the source; set only if both are unnumbered and the run is not where a reader would look for it. */
-  readonly sourceIndex?: number;
 }
 
 /** The call whose result shows the whole text, in the same place and with the same numbers; `undefined` if there is none. */
 export function sourceOfAll({ lines }: Draft, runs: readonly ShownElsewhere[]): Source | undefined {
   const [first] = runs;
   if (runs.length !== 1 || first?.start !== 0 || first.source === null) return undefined;
-  if (first.sourceNumber !== undefined || first.sourceIndex !== undefined) return undefined;
-  return first.end === lines.length ? first.source : undefined;
+  return first.sourceNumber === undefined && first.end === lines.length ? first.source : undefined;
 }
 
 /** The part of a run from line `first` to `last` (exclusive), as a list of one; empty if they do not overlap. */
@@ -80,18 +74,10 @@ export function partOfRun(
 ): readonly ShownElsewhere[] {
   const [start, end] = [Math.max(run.start, first), Math.min(run.end, last)];
   if (start >= end) return [];
-  const { sourceNumber, sourceIndex } = run;
+  const { sourceNumber } = run;
   const skipped = start - run.start;
   const from = typeof sourceNumber === 'number' && { sourceNumber: sourceNumber + skipped };
-  return [
-    {
-      ...run,
-      start,
-      end,
-      ...from,
-      ...(sourceIndex !== undefined && { sourceIndex: sourceIndex + skipped }),
-    },
-  ];
+  return [{ ...run, start, end, ...from }];
 }
 
 /** Merges into `runs` the parts of `others` that they do not cover. Both lists must be ascending and disjoint. */
@@ -158,15 +144,12 @@ export function isReference(line: string): boolean {
   return SHOWN.test(line);
 }
 
-/** Describes a run so that each of its lines can be found in the source; states both line numbers if they differ. */
+/** Describes a run; states both line numbers if they differ. */
 function referenceText(run: ShownElsewhere, lines: readonly string[]): string {
-  const { start, end, source, sourceNumber, sourceIndex } = run;
+  const { start, end, source, sourceNumber } = run;
   const count = end - start;
   const shown = source === null ? SHOWN_BY_CALL : `as in ${source.name}`;
-  if (sourceNumber === undefined) {
-    const from = sourceIndex === undefined || source === null ? '' : beginningOf(lines, run);
-    return `${count} lines ${shown}${from}`;
-  }
+  if (sourceNumber === undefined) return `${count} lines ${shown}`;
   const here = lineNumberAt(lines[start] ?? '', 0);
   const isNumbered = lineNumberAt(lines[end - 1] ?? '', 0) === here + count - 1;
   const which = isNumbered ? `lines ${here}-${here + count - 1}` : `${count} lines`;
@@ -174,31 +157,6 @@ function referenceText(run: ShownElsewhere, lines: readonly string[]): string {
     sourceNumber === null ? 'without numbers' : `lines ${sourceNumber}-${sourceNumber + count - 1}`;
   return `${which} ${shown}, there ${numbering}`;
 }
-
-/** Quotes the first line of an unnumbered run that has a word, from that word on, so that the run can be found in the source. */
-function beginningOf(
-  lines: readonly string[],
-  { start, end, sourceIndex = 0, source }: ShownElsewhere,
-): string {
-  for (let at = start; at < end; at += 1) {
-    const [words] = /[\p{L}\p{N}].*/u.exec(withoutCodes(lines[at] ?? '')) ?? [];
-    if (words === undefined) continue;
-    const place = source?.placeOf?.(sourceIndex + at - start) ?? QUOTE_PLACE.shortIsUnique;
-    const length = place === QUOTE_PLACE.shortIsUnique ? QUOTE_LENGTH.short : QUOTE_LENGTH.long;
-    const which =
-      place > QUOTE_PLACE.longIsUnique ? `the ${ordinal(place - QUOTE_PLACE.longIsUnique)} ` : '';
-    return `, from ${which}"${shortened(onOneLine(words), length)}"`;
-  }
-  return '';
-}
-
-/** Lengths of quotes, in UTF-16 units. `short`: for lines whose beginning is unique in the source. `long`: for all others. */
-export const QUOTE_LENGTH = { short: 24, long: 64 } as const;
-/**
- * How ambiguous a line's quote is in its text. `shortIsUnique`: the short quote is unique. `longIsUnique`: only the long quote is. Values above,
- * up to `max`: the long quote is not unique either, and the line is number value − `longIsUnique` of the lines that share it.
- */
-export const QUOTE_PLACE = { shortIsUnique: 0, longIsUnique: 1, max: 255 } as const;
 
 /** Results that would shrink by less than either threshold stay whole. In UTF-16 units, and as a share of the result. */
 const MIN_GAIN = 60;
@@ -241,30 +199,15 @@ export function markedAsShrunk(
   return gain >= Math.max(MIN_GAIN, MIN_GAIN_SHARE * text.length) ? marked : undefined;
 }
 
-/** Separators between a line number and its line. */
-const TAB = 0x09;
-const ARROW = 0x2192;
-
 const SPACE = 0x20;
-/** Includes the separators of `grep -n` and editors: colon and bar. */
-const SEPARATORS: ReadonlySet<number> = new Set([TAB, ARROW, 0x3a, 0x7c]);
+/** What may separate a line number from its line: a tab, an arrow, a colon or a bar. */
+const SEPARATORS: ReadonlySet<number> = new Set([0x09, 0x2192, 0x3a, 0x7c]);
 const [ZERO, NINE] = [0x30, 0x39];
 
 const MAX_PADDING = 12;
 const MAX_DIGITS = 9;
 /** Fewer consecutive numbers may be data rather than line numbers. */
 export const MIN_NUMBERED_LINES = 4;
-
-/**
- * The number of spaces before a line number that a tab or an arrow follows; 0 if there is no such number. Comparisons of lines
- * skip these spaces, because `lineNumbers` may have removed them from one side.
- */
-export function paddingOf(text: string, at: number): number {
-  const digits = digitsAt(text, at);
-  const end = endOfDigits(text, digits);
-  const next = text.charCodeAt(end);
-  return end > digits && (next === TAB || next === ARROW) ? digits - at : 0;
-}
 
 /** The end (exclusive) of a line number and its separator (tab, arrow, colon, bar, or ` | `); -1 if there is none at `at`. */
 export function endOfNumber(text: string, at: number): number {

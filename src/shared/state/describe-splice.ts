@@ -175,13 +175,8 @@ function describeBlocks(
   blocks: readonly ContentBlock[],
   former: BlockPlaces,
 ): readonly BlockOrigin[] | undefined {
-  const described: BlockOrigin[] = [];
-  for (const block of blocks) {
-    const one = former.describe(block);
-    if (one === undefined) return undefined;
-    described.push(one);
-  }
-  return described;
+  const described = blocks.map((block) => former.describe(block));
+  return described.every((origin) => origin !== undefined) ? described : undefined;
 }
 
 /** Indexes the blocks of one entry. */

@@ -9,10 +9,8 @@ import { isInclusion } from '../density/index/file-inclusions.js';
 import { materializeWith, noteShrunk } from '../density/plan/materialize.js';
 import type { MakeText, ResultReplacer } from '../density/plan/materialize.js';
 import { PlanCursor } from '../density/plan/plan.js';
-import { placesInResult } from '../density/index/unsent-results.js';
 import { ACTION } from '../density/rules/marks.js';
 import { assertIngestible } from '../ingestion.js';
-import { QUOTE_PLACE } from '../shrink/shown-before.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { answeredCalls } from '../summarize/history-outline.js';
 import type { CallOf } from '../summarize/history-outline.js';
@@ -112,18 +110,10 @@ export function* isSendable(
 
 /** The first entry that a record changes. */
 function firstEntryOf(record: JournalRecord): number {
-  switch (record.kind) {
-    case 'settings':
-      return Infinity;
-    case 'rows':
-      return record.rows[0] ?? Infinity;
-    case 'splice': {
-      const [first] = record.pieces;
-      return first?.kind === 'stay' && first.skipped === 0 ? first.kept : 0;
-    }
-    case 'unknown':
-      return 0;
-  }
+  if (record.kind === 'settings') return Infinity;
+  if (record.kind === 'rows') return record.rows[0] ?? Infinity;
+  const first = record.kind === 'splice' ? record.pieces[0] : undefined;
+  return first?.kind === 'stay' && first.skipped === 0 ? first.kept : 0;
 }
 
 /** The context in which records are applied. */
@@ -170,7 +160,7 @@ function applyRows(
     const call = callOf(row.entry, row.block);
     if (call === undefined || settings.shrink === undefined) return false;
     const runs = (shown[row.start] ?? []).map((run) =>
-      shownElsewhere(list, row.entry, run, call, callOf, deferred),
+      shownElsewhere(list, row.entry, run, call, callOf),
     );
     makers[row.start] = (response, isPlain) => {
       const answered = { call, response };
@@ -200,7 +190,6 @@ function applyRows(
 class DeferredResults {
   readonly #results = new Map<ContentBlock, DeferredResult>();
   readonly #texts = new Map<ContentBlock, ContentBlock | number>();
-  readonly #places = new Map<ContentBlock, Uint8Array>();
   readonly #lost = new Set<IContent>();
   #firstLost = Infinity;
   /** The index of the current record. */
@@ -256,18 +245,6 @@ class DeferredResults {
 
   readonly #isDeferred = (block: ContentBlock): boolean => this.#results.has(block);
 
-  /** For each line of a result, how its quote can be found in the text that it had when others came to refer to it. See `QUOTE_PLACE`. */
-  placesIn(response: ToolResponseBlock): Uint8Array {
-    let places = this.#places.get(response);
-    if (places === undefined) {
-      const made = this.#made(response);
-      if (typeof made === 'number') throw new RangeError('Expected a result that can be shrunk.');
-      places = placesInResult(made as ToolResponseBlock);
-      this.#places.set(response, places);
-    }
-    return places;
-  }
-
   /** The block with its text, or the index of the record whose text cannot be reproduced. */
   #made(block: ContentBlock): ContentBlock | number {
     const deferred = this.#results.get(block);
@@ -307,7 +284,6 @@ function shownElsewhere(
   { entriesBack, block, ...lines }: ShownEarlier,
   call: ToolCallBlock,
   callOf: CallOf,
-  deferred: DeferredResults,
 ): ShownElsewhere {
   const response = list[entry - entriesBack]?.blocks[block];
   if (response?.type !== 'tool_response') {
@@ -315,9 +291,7 @@ function shownElsewhere(
   }
   const source = callOf(entry - entriesBack, block);
   const name = nameWithPosition(callName(source), laterCalls(list, entry, source, call));
-  const placeOf = (line: number): number =>
-    deferred.placesIn(response)[line] ?? QUOTE_PLACE.shortIsUnique;
-  return { ...lines, source: { callId: response.callId, name, placeOf } };
+  return { ...lines, source: { callId: response.callId, name } };
 }
 
 /** How many calls between a source and a call have the source's name. 0 if the source is more than `MAX_CALLS_BACK` calls back. */

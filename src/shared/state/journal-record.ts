@@ -190,14 +190,13 @@ export class JournalWriter {
     const bytes = this.#bytes;
     bytes.number(runs.length);
     let from = 0;
-    for (const { start, end, entriesBack, block, sourceNumber, sourceIndex } of runs) {
+    for (const { start, end, entriesBack, block, sourceNumber: number } of runs) {
       bytes.number(start - from);
       bytes.number(end - start);
       from = end;
       bytes.number(entriesBack);
-      const place = sourceIndex === undefined ? sourceNumber : INDEX_BASE + sourceIndex;
-      bytes.number(2 * block + (place === undefined ? 0 : 1));
-      if (place !== undefined) bytes.number(place === null ? 0 : 1 + place);
+      bytes.number(2 * block + (number === undefined ? 0 : 1));
+      if (number !== undefined) bytes.number(number === null ? 0 : 1 + number);
     }
   }
 
@@ -307,15 +306,10 @@ function readShown(bytes: ByteReader): readonly ShownEarlier[] {
     const form = bytes.number();
     const block = Math.floor(form / 2);
     if (form % 2 === 0) return { start, end, entriesBack, block };
-    const place = bytes.number() - 1;
-    if (place >= INDEX_BASE)
-      return { start, end, entriesBack, block, sourceIndex: place - INDEX_BASE };
-    return { start, end, entriesBack, block, sourceNumber: place === -1 ? null : place };
+    const number = bytes.number() - 1;
+    return { start, end, entriesBack, block, sourceNumber: number === -1 ? null : number };
   });
 }
-
-/** Added to `sourceIndex` to encode it in place of `sourceNumber`: line numbers have at most nine digits, so they stay below this offset. */
-const INDEX_BASE = 1_000_000_000;
 
 function readPieces(bytes: ByteReader, text: () => string): readonly SplicePiece[] {
   const pieces: SplicePiece[] = [];

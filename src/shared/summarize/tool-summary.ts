@@ -65,20 +65,8 @@ export function summarizeToolResponse(
   call: ToolCallBlock | undefined,
   form: PlaceholderForm = 'pointer',
 ): string {
-  return lineFor(digestResponse(response), response.callId, call, form);
-}
-
-function lineFor(
-  digest: ResponseDigest,
-  callId: string,
-  call: ToolCallBlock | undefined,
-  form: PlaceholderForm,
-): string {
-  return summaryLine(
-    digest,
-    call === undefined ? undefined : { key: keyOfCall(call) },
-    placeholderEnding(callId, form),
-  );
+  const ending = placeholderEnding(response.callId, form);
+  return summaryLine(digestResponse(response), call && { key: keyOfCall(call) }, ending);
 }
 
 /**
@@ -177,7 +165,9 @@ export function summarizeEntry(
   const blocks = entry.blocks.map((block, at) => {
     if (block.type !== 'tool_response' || block.isComplete === false) return block;
     const digest = digestResponse(block);
-    const line = lineFor(digest, block.callId, callOf(index, at), form);
+    const call = callOf(index, at);
+    const ending = placeholderEnding(block.callId, form);
+    const line = summaryLine(digest, call && { key: keyOfCall(call) }, ending);
     const isKept = line === block.result || (keepsShort && isNoShorter(line, digest));
     return isKept ? block : withResult(block, line);
   });

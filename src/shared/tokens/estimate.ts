@@ -1,7 +1,7 @@
 // Estimates tokens until an exact count arrives: texts by their words, everything else by its number of characters. Payloads
 // are measured without serializing them.
 
-import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
+import type { IContent, ToolResponseBlock } from '../content.js';
 import { overUncheckedEntries } from '../ingestion.js';
 import { blockParts, fixedEntryTokens, payloadText } from './content-text.js';
 import { TextEncoder } from 'node:util';
@@ -72,29 +72,10 @@ function charactersOfWords(text: string): number {
 /** UTF-16 units in the texts of an entry; JSON escapes in payloads are not counted. */
 export function entryCharacters(entry: IContent): number {
   let characters = 0;
-  for (const block of entry.blocks) characters += blockCharacters(block);
-  return characters;
-}
-
-/** Does not use `blockParts` for common types, because this runs for each new entry. */
-function blockCharacters(block: ContentBlock): number {
-  switch (block.type) {
-    case 'text':
-      return block.text.length;
-    case 'thinking':
-      return block.thought.length;
-    case 'tool_call':
-      return block.name.length + payloadCharacters(block.parameters);
-    case 'tool_response': {
-      const { toolName, result, error = '' } = block;
-      return toolName.length + payloadCharacters(result) + error.length;
-    }
-    default: {
-      let characters = 0;
-      for (const part of blockParts(block)) characters += payloadCharacters(part);
-      return characters;
-    }
+  for (const block of entry.blocks) {
+    for (const part of blockParts(block)) characters += payloadCharacters(part);
   }
+  return characters;
 }
 
 /** Characters of a payload as JSON, or of a text; `ofText` measures texts, inside JSON without their quotes. */

@@ -8,7 +8,6 @@ import {
   lineNumberAt,
   markedAsShrunk,
   originalLength,
-  paddingOf,
   partOfRun,
   sourceIdsOf,
   sourceOfAll,
@@ -34,7 +33,7 @@ function anyRuns(name: string): fc.Arbitrary<readonly ShownElsewhere[]> {
     let at = 0;
     return all.map(([gap, length]) => {
       at += gap + length;
-      return { ...run(at - length, at, name), sourceNumber: 100 + at, sourceIndex: 200 + at };
+      return { ...run(at - length, at, name), sourceNumber: 100 + at };
     });
   });
 }
@@ -42,11 +41,10 @@ function anyRuns(name: string): fc.Arbitrary<readonly ShownElsewhere[]> {
 /** Which source each line has, and where there. */
 function byLine(all: readonly ShownElsewhere[]): readonly (string | undefined)[] {
   const found: string[] = [];
-  for (const { start, end, source, sourceNumber = 0, sourceIndex = 0 } of all) {
+  for (const { start, end, source, sourceNumber = 0 } of all) {
     for (let at = start; at < end; at += 1) {
       expect(found[at]).toBeUndefined();
-      const there = [Number(sourceNumber) + at - start, sourceIndex + at - start];
-      found[at] = `${source?.callId ?? ''}:${there.join(':')}`;
+      found[at] = `${source?.callId ?? ''}:${Number(sourceNumber) + at - start}`;
     }
   }
   return found;
@@ -87,7 +85,7 @@ describe('sourceOfAll', () => {
     expect(sourceOfAll(draft, [whole])).toBe(SOURCE);
     const others: readonly (readonly ShownElsewhere[])[] = [
       ...[[], [{ ...whole, source: null }], [{ ...whole, start: 1 }], [{ ...whole, end: 39 }]],
-      ...[[{ ...whole, sourceNumber: null }], [{ ...whole, sourceIndex: 1 }], [whole, run(40, 41)]],
+      ...[[{ ...whole, sourceNumber: null }], [whole, run(40, 41)]],
     ];
     for (const other of others) expect(sourceOfAll(draft, other)).toBeUndefined();
   });
@@ -111,7 +109,7 @@ describe('withoutRuns', () => {
       '[… 4 lines unchanged, as its call has them …]',
       ...LINES.slice(24),
     ]);
-    const own = { start: 0, end: 9, source: null, sourceIndex: 3 };
+    const own = { start: 0, end: 9, source: null };
     expect(withoutRuns(draft, [own])?.label).toBe('lines of its call');
     expect(withoutRuns(draft, [own])?.draft.lines[0]).toBe(
       '[… 9 lines unchanged, as its call has them …]',
@@ -133,23 +131,6 @@ describe('withoutRuns', () => {
     );
     expect(reference(numbered, { sourceNumber: null })).toBe(
       '[… lines 5-13 as in read a.ts, there without numbers …]',
-    );
-    const signs = ['---', '', ...LINES];
-    const placeOf = (line: number): number => (line === 9 ? 1 : 3);
-    const begun = 'a line of the text, wit…';
-    expect(reference(signs, { sourceIndex: 7 })).toBe(
-      `[… 9 lines as in read a.ts, from "${begun}" …]`,
-    );
-    for (const [sourceIndex, which] of [
-      [7, ''],
-      [8, 'the 2nd '],
-    ] as const) {
-      expect(reference(signs, { sourceIndex, source: { ...SOURCE, placeOf } })).toBe(
-        `[… 9 lines as in read a.ts, from ${which}"${LINES[0]}" …]`,
-      );
-    }
-    expect(reference(Array<string>(9).fill('-'.repeat(40)), { sourceIndex: 7 })).toBe(
-      '[… 9 lines as in read a.ts …]',
     );
   });
 });
@@ -182,7 +163,7 @@ describe('markedAsShrunk', () => {
 });
 
 describe('lineNumberAt', () => {
-  it('reads the same numbers, ends and spaces as regular expressions', () => {
+  it('reads the same numbers and ends as regular expressions', () => {
     const parts = fc.constantFrom(
       ...'   019',
       '/',
@@ -203,16 +184,11 @@ describe('lineNumberAt', () => {
         const at = before.length;
         expect(endOfNumber(before + text, at)).toBe(all === undefined ? -1 : at + all.length);
         expect(lineNumberAt(before + text, at)).toBe(Number(number));
-        const [spaces = ''] = /^ {1,12}(?=\d{1,9}[\t→])/.exec(text) ?? [];
-        expect(paddingOf(before + text, at)).toBe(spaces.length);
       }),
       { numRuns: runs(5_000, 200) },
     );
     const padded = `${' '.repeat(12)}123456789`;
     expect(lineNumberAt(`${padded}\t`, 0)).toBe(123_456_789);
-    for (const other of [` ${padded}\t`, `${padded}0\t`]) {
-      expect(lineNumberAt(other, 0)).toBeNaN();
-      expect(paddingOf(other, 0)).toBe(0);
-    }
+    for (const other of [` ${padded}\t`, `${padded}0\t`]) expect(lineNumberAt(other, 0)).toBeNaN();
   });
 });

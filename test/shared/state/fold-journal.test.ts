@@ -89,24 +89,6 @@ describe('foldJournal', () => {
     expect(folded.entries).toEqual(entries);
   });
 
-  it('quotes the start of lines that stand elsewhere in an earlier result like the session', async () => {
-    const rows = Array.from({ length: 60 }, (_, at) => `${at * 3}: row of ${at * 37} rows`);
-    const history = [
-      humanText('go'),
-      aiContent([toolCall('a', 'look', { of: 'all' })]),
-      toolContent([toolResponse('a', 'look', rows.join('\n'))]),
-      aiContent([toolCall('b', 'look', { of: 'some' })]),
-      toolContent([toolResponse('b', 'look', `${rows.slice(20, 50).join('\n')}\nand others`)]),
-      aiContent([{ type: 'text', text: 'done' }]),
-      humanText('go on'),
-    ];
-    const { records, entries } = await played(history, 'high-density', 200_000);
-    expect(JSON.stringify(entries)).toContain('from \\"60: row');
-    const folded = fold(structuredClone(history), records);
-    expect(folded.isWhole).toBe(true);
-    expect(folded.entries).toEqual(entries);
-  });
-
   it('takes only summaries from a forged journal', async () => {
     const forgery = fc.record({
       record: fc.nat(),

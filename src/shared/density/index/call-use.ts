@@ -1,11 +1,12 @@
 // Determines what a call does and which files it touches: by the tool catalog, for commands by their
 // text, and for unknown tools by the names of their parameters.
 
-import { asArray, asRecord, tryParseJson } from '../../json.js';
+import { asArray, asRecord, asText, tryParseJson } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 import type { ToolCallBlock } from '../../content.js';
 import { serverOf } from '../../tool-catalog.js';
 import { saysWhere } from '../../tool-words.js';
+import { listOf } from '../../word-lists.js';
 import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-use.js';
 import { contradicts, fileKeysOf, isFileUse, pathsOf, useOf } from './file-access.js';
 import { MAX_LINE, rangeOf, readCommand, WHOLE_FILE } from './command-reading.js';
@@ -32,10 +33,9 @@ export interface CallUse {
 
 const NO_PATHS: readonly string[] = [];
 const UNKNOWN: CallUse = { access: CALL_ACCESS.none, kind: CALL_KIND.unknown, paths: NO_PATHS };
-const DIRECTORY_KEYS = [
-  ...['workdir', 'cwd', 'Cwd', 'cd', 'directory', 'dir_path'],
-  ...['working_directory', 'workingDirectory', 'working_dir', 'workingDir'],
-] as const;
+const DIRECTORY_KEYS = listOf(
+  'workdir cwd Cwd cd directory dir_path working_directory workingDirectory working_dir workingDir',
+);
 
 /**
  * Returns what a call does, given the uses of tools.
@@ -144,11 +144,10 @@ function unknownUse(parameters: unknown): CallUse {
   const values = asRecord(parameters);
   if (values === undefined) return { ...UNKNOWN, kind: CALL_KIND.read };
   const given = [values, ...passedOn(values)];
-  for (const each of given) {
-    const use = commandGiven(each);
-    if (use !== undefined) return use;
-  }
-  return given.some(tellsOfFile) ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
+  const use = given.map(commandGiven).find((each) => each !== undefined);
+  if (use !== undefined) return use;
+  const tellsOfFile = given.some((each) => namesFile(each) || listsFiles(each));
+  return tellsOfFile ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
 }
 
 function commandGiven(values: JsonRecord): CallUse | undefined {
@@ -160,10 +159,6 @@ function commandGiven(values: JsonRecord): CallUse | undefined {
         ? runIn(command).includes(' ')
         : kind !== CALL_KIND.command && paths.length > 0,
     );
-}
-
-function tellsOfFile(values: JsonRecord): boolean {
-  return namesFile(values) || listsFiles(values);
 }
 
 /** UTF-16 units of JSON text parsed as arguments for another tool. Longer texts are content. */
@@ -349,11 +344,7 @@ function commandOfWords(words: readonly string[]): string {
 }
 
 function directoryOf(parameters: unknown): string | undefined {
-  const values = asRecord(parameters);
-  if (values === undefined) return undefined;
-  for (const key of DIRECTORY_KEYS) {
-    const value = values[key];
-    if (typeof value === 'string' && value !== '') return value;
-  }
-  return undefined;
+  const values = asRecord(parameters) ?? {};
+  const given = DIRECTORY_KEYS.map((key) => asText(values[key]));
+  return given.find((directory) => directory !== undefined && directory !== '');
 }

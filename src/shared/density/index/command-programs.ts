@@ -1,87 +1,55 @@
 // Determines which programs a shell command runs and whether they read files, write files or search.
 // Knows only the few programs that agents use for these purposes.
 
+import { listOf, setOf } from '../../word-lists.js';
+
 /** What a program is for. */
 export type Purpose = 'read' | 'write' | 'search';
 
-/** Purpose by program name in lower case. For programs in `DECIDED_BY_WORDS`, the arguments decide. */
+/** Programs whose arguments do not matter, in lower case. */
 const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
-  ...['cat', 'nl', 'bat', 'batcat', 'less', 'more', 'head', 'tail', 'get-content', 'gc'].map(
-    (program) => [program, 'read'] as const,
-  ),
-  ['type', 'read'],
-  ...['set-content', 'add-content', 'out-file'].map((program) => [program, 'write'] as const),
-  ...['ag', 'find', 'fd', 'ls', 'tree', 'dir', 'findstr', 'select-string'].map(
-    (program) => [program, 'search'] as const,
-  ),
-  ...['get-childitem', 'gci'].map((program) => [program, 'search'] as const),
+  ...namesOf('read', 'cat nl bat batcat less more head tail type get-content gc'),
+  ...namesOf('write', 'set-content add-content out-file'),
+  ...namesOf('search', 'ag find fd ls tree dir findstr select-string get-childitem gci'),
+  ...namesOf('search', 'rg grep egrep fgrep'),
 ]);
+
+function namesOf(purpose: Purpose, programs: string): readonly (readonly [string, Purpose])[] {
+  return listOf(programs).map((program) => [program, purpose]);
+}
+
 /** A search for every line, or with 10 or more lines of context, shows a file rather than searches it. */
-const GREP: readonly (readonly [RegExp, Purpose])[] = [
-  [
-    /\s(?:-[ABC] *|--(?:after-|before-)?context[ =])\d\d|\s(?:""|''|(["'])(?:\^|\.\*?)\1)\s/,
-    'read',
-  ],
-  [/(?:)/, 'search'],
+const SHOWS_ALL =
+  /\s(?:-[ABC] *|--(?:after-|before-)?context[ =])\d\d|\s(?:""|''|(["'])(?:\^|\.\*?)\1)\s/;
+/** What arguments make of a program; the first pattern that matches them counts. */
+const DECIDED_BY_WORDS: readonly (readonly [program: RegExp, words: RegExp, purpose: Purpose])[] = [
+  [/^sed$/, /\s(?:-[nErsuz]*i|--in-place)/, 'write'],
+  [/^sed$/, /\s(?:-[Ersuz]*n|--quiet|--silent)/, 'read'],
+  [/^(?:perl|ruby)$/, /\s-[0-9aelnpw]*i/, 'write'],
+  [/^perl$/, /\s-[0-9aelw]*n/, 'read'],
+  [/^awk$/, /\bNR *[<>=%]|^\s*(?:-\S+\s+)*(["'])\s*\{[^{}]*\$0[^{}]*\}\s*\1/, 'read'],
+  [/^git$/, ofGit('diff|show|blame|cat-file'), 'read'],
+  [/^git$/, ofGit('grep|ls-files|ls-tree'), 'search'],
+  [/^(?:rg|[ef]?grep)$/, SHOWS_ALL, 'read'],
 ];
-/** Programs whose purpose depends on their arguments; the first matching pattern counts. */
-const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose])[]> = new Map([
-  [
-    'sed',
-    [
-      [/\s(?:-[nErsuz]*i|--in-place)/, 'write'],
-      [/\s(?:-[Ersuz]*n|--quiet|--silent)/, 'read'],
-    ],
-  ],
-  [
-    'perl',
-    [
-      [/\s-[0-9aelnpw]*i/, 'write'],
-      [/\s-[0-9aelw]*n/, 'read'],
-    ],
-  ],
-  ['ruby', [[/\s-[0-9aelnpw]*i/, 'write']]],
-  ['awk', [[/\bNR *[<>=%]|^\s*(?:-\S+\s+)*(["'])\s*\{[^{}]*\$0[^{}]*\}\s*\1/, 'read']]],
-  [
-    'git',
-    [
-      [/^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+(?:diff|show|blame|cat-file)\b/, 'read'],
-      [/^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+(?:grep|ls-files|ls-tree)\b/, 'search'],
-    ],
-  ],
-  ...['rg', 'grep', 'egrep', 'fgrep'].map((program) => [program, GREP] as const),
-]);
+
+/** Matches the arguments of `git` with one of these subcommands, which options may precede. */
+function ofGit(subcommands: string): RegExp {
+  return new RegExp(String.raw`^(?:\s+-[cC]\s+[^\s-]\S*|\s+-[\w-]+)*\s+(?:${subcommands})\b`);
+}
+
 /** Words that may precede a program's name: wrappers and shell keywords. */
-const WRAPPERS: ReadonlySet<string> = new Set([
-  ...['sudo', 'time', 'timeout', 'command', 'env', 'nice', 'nohup', 'if', 'then', 'do', 'else'],
-  'cmd',
-]);
+const WRAPPERS = setOf('sudo time timeout command env nice nohup if then do else cmd');
 /** These run a program elsewhere; its name comes after other words, such as a host or a container. */
-const REMOTE: ReadonlySet<string> = new Set(['docker', 'podman', 'kubectl', 'ssh', 'wsl']);
+const REMOTE = setOf('docker podman kubectl ssh wsl');
 /** These start another program wherever they appear in a command. */
-const STARTERS: ReadonlySet<string> = new Set(['xargs', '-exec', '-execdir']);
+const STARTERS = setOf('xargs -exec -execdir');
 
 /** Programs and words of a shell or a script that print little or only filter, so that a search next to them is still one. */
-const QUIET: ReadonlySet<string> = new Set([
-  ...[
-    'cd',
-    'set-location',
-    'push-location',
-    'pop-location',
-    'pushd',
-    'popd',
-    'pwd',
-    'echo',
-    'printf',
-    'export',
-    'set',
-    'true',
-    'test',
-    'exit',
-  ],
-  ...['sort', 'uniq', 'wc', 'cut', 'tr', 'column', 'stat', 'file', 'which', 'basename', 'dirname'],
-  ...['for', 'while', 'in', 'read', 'done', 'fi', 'const', 'let', 'await', 'return'],
-]);
+const QUIET = setOf(
+  'cd set-location push-location pop-location pushd popd pwd echo printf export set true test exit sort uniq wc cut tr column stat file ' +
+    'which basename dirname for while in read done fi const let await return',
+);
 
 /** How much text after a program's name is searched for its purpose, in UTF-16 units. */
 const MAX_WORDS = 400;
@@ -128,17 +96,15 @@ class ProgramScan {
   purpose(): CommandPurpose {
     const text = this.#text;
     for (let at = 0; at < text.length;) {
-      if (!isWordCharacter(text.charCodeAt(at))) {
-        at = this.#takeSign(at);
-        continue;
-      }
-      const end = wordEnd(text, at);
-      const isAssignment = this.#position === 'start' && text.charCodeAt(end) === ASSIGNED;
-      if (!isAssignment) {
+      const end = endOfMatch(WORD, text, at);
+      if (end === at) at = this.#takeSign(at);
+      else if (this.#position === 'start' && text[end] === '=')
+        at = endOfMatch(VALUE, text, end + 1);
+      else {
         const written = this.#takeWord(at, end);
         if (written !== undefined) return written;
+        at = end;
       }
-      at = isAssignment ? valueEnd(text, end) : end;
     }
     const runsOthers = this.#others > 0;
     const isNoList = this.#found === 'search' && runsOthers;
@@ -184,16 +150,18 @@ class ProgramScan {
   /** Takes a character that belongs to no word. Returns the index after it, or after the sign that it begins. */
   #takeSign(at: number): number {
     const text = this.#text;
-    const character = text.charCodeAt(at);
-    const isFollowedBySame = text.charCodeAt(at + 1) === character;
-    if (this.#position === 'start' && assignsAt(text, at)) return ASSIGNMENT.lastIndex;
-    if (isQuote(character)) this.#takeQuote(at);
-    else if (STARTING.has(character)) this.#begin('start');
-    else if (character === PIPE) {
-      this.#begin(isFollowedBySame ? 'start' : 'piped');
-      if (isFollowedBySame) return at + 2;
-    } else if (character === BRACE) {
-      if (isSpace(text.charCodeAt(at + 1))) this.#position = 'start';
+    const character = text.charAt(at);
+    const next = text.charAt(at + 1);
+    const assigned = this.#position === 'start' ? endOfMatch(ASSIGNMENT, text, at) : at;
+    if (assigned > at) return assigned;
+    if (character === '"' || character === "'") this.#takeQuote(at);
+    else if (STARTING.includes(character)) this.#begin('start');
+    else if (character === '|') {
+      this.#begin(next === '|' ? 'start' : 'piped');
+      if (next === '|') return at + 2;
+    } else if (character === '{') {
+      // Opens a command group if a space follows, otherwise an object.
+      if (isSpace(next)) this.#position = 'start';
       else if (this.#position === 'start') this.#position = 'argument';
     } else if (!isSpace(character)) this.#takeArgument();
     return at + 1;
@@ -244,13 +212,7 @@ function endOfQuote(text: string, start: number): number {
 }
 
 /** After these characters a new program may start. Not after a pipe, where it only filters. */
-const STARTING: ReadonlySet<number> = new Set(
-  Array.from('\n&(;`', (character) => character.charCodeAt(0)),
-);
-const PIPE = 124;
-/** Opens a command group if a space follows, otherwise an object. */
-const BRACE = 123;
-const ASSIGNED = 61;
+const STARTING = '\n&(;`';
 
 /** Whether a word only precedes the program's name, as all words of `sudo -u 1`, `timeout 10` and `cmd /c` do. */
 function precedesProgram(word: string): boolean {
@@ -265,10 +227,10 @@ function nameOfProgram(word: string): string {
 
 function purposeOfProgram(word: string, words: string): Purpose | undefined {
   const name = nameOfProgram(word);
-  const tests = DECIDED_BY_WORDS.get(name);
-  return tests === undefined
-    ? PURPOSES.get(name)
-    : tests.find(([pattern]) => pattern.test(words))?.[1];
+  const decided = DECIDED_BY_WORDS.find(
+    ([program, pattern]) => program.test(name) && pattern.test(words),
+  );
+  return decided?.[2] ?? PURPOSES.get(name);
 }
 
 const ARGUMENTS = /^(?:"(?:\\[^]|[^"\\])*"|'[^']*'|[^;&|\n"'])*/;
@@ -281,39 +243,15 @@ function argumentsBehind(text: string, start: number): string {
 /** The value of an assignment before a program. Quoted parts and command substitutions may contain spaces. */
 const VALUE = /(?:"(?:\\[^]|[^"\\])*"|'[^']*'|\$\([^()]*\)|\\[^]|[^\s"'\\;&|])*/y;
 
-/** The index after the value assigned by the `=` at `start`. */
-function valueEnd(text: string, start: number): number {
-  VALUE.lastIndex = start + 1;
-  VALUE.test(text);
-  return VALUE.lastIndex;
-}
-
 /** The start of a PowerShell statement that assigns what a program prints. */
 const ASSIGNMENT = /\$[\w:.]+[ \t]*\+?=(?!=)/y;
-
-function assignsAt(text: string, at: number): boolean {
-  ASSIGNMENT.lastIndex = at;
-  return ASSIGNMENT.test(text);
-}
-
-function wordEnd(text: string, start: number): number {
-  let end = start;
-  while (end < text.length && isWordCharacter(text.charCodeAt(end))) end += 1;
-  return end;
-}
-
 /** Letters, digits, and characters of names, paths and options. */
-function isWordCharacter(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 45 && code <= 57) ||
-    code === 95
-  );
-}
+const WORD = /[\w./-]+/y;
 
-function isQuote(code: number): boolean {
-  return code === 34 || code === 39;
+/** The index after what a sticky pattern matches at `at`; `at` if that is nothing. */
+function endOfMatch(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
 }
 
 /** Text directly before a quote that opens a script, such as `bash -c` or `eval`. */
@@ -331,6 +269,6 @@ function isRunByShell(text: string, at: number): boolean {
   return /\w\s*\\*$/.test(text.slice(Math.max(0, at - MAX_BEFORE), at));
 }
 
-function isSpace(code: number): boolean {
-  return code === 32 || code === 9;
+function isSpace(character: string): boolean {
+  return character === ' ' || character === '\t';
 }

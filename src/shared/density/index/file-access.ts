@@ -13,7 +13,7 @@ export function useOf(uses: readonly ToolUse[], parameters: unknown): ToolUse | 
   return uses.find(
     ({ when, has }) =>
       (when === undefined || holds(when, parameters)) &&
-      (has === undefined || hasOneOf(has, parameters)),
+      (has === undefined || firstPresent(has, asRecord(parameters) ?? {}) !== undefined),
   );
 }
 
@@ -57,11 +57,6 @@ function holds(when: NonNullable<ToolUse['when']>, parameters: unknown): boolean
   const value = asRecord(parameters)?.[when.key];
   const text = typeof value === 'boolean' ? String(value) : value;
   return typeof text === 'string' && when.values.includes(text);
-}
-
-function hasOneOf(keys: readonly string[], parameters: unknown): boolean {
-  const values = asRecord(parameters);
-  return values !== undefined && firstPresent(keys, values) !== undefined;
 }
 
 function namedPaths(use: FileUse, values: JsonRecord): readonly string[] | undefined {

@@ -96,14 +96,10 @@ function bytesOf(value: number): number {
 }
 
 function copyOf(values: Values, bytes: number, capacity: number): Values {
-  const copy = ofWidth(bytes, capacity);
+  const Column = bytes === 1 ? Int8Array : bytes === 2 ? Int16Array : Int32Array;
+  const copy = new Column(capacity);
   copy.set(values);
   return copy;
-}
-
-function ofWidth(bytes: number, capacity: number): Values {
-  if (bytes === 1) return new Int8Array(capacity);
-  return bytes === 2 ? new Int16Array(capacity) : new Int32Array(capacity);
 }
 
 /** Means: no partner, no tool, absent. */

@@ -49,8 +49,6 @@ export interface ShrunkText {
   readonly runs: readonly ShownElsewhere[];
 }
 
-const MAX_TOOLS = 1_000;
-
 /** The index of one history. Holds only what its scope asks for. */
 export class HistoryIndex {
   readonly calls: CallColumns = new CallColumns();
@@ -64,8 +62,6 @@ export class HistoryIndex {
   readonly #paths: PathTable;
   readonly #tools: Map<string, number>;
   readonly #groups: Map<string, number>;
-  /** Catalog uses by tool name, cached because calls are many and tools are few: at most `MAX_TOOLS`. */
-  readonly #uses: Map<string, readonly ToolUse[]>;
   readonly #openCalls = new OpenCalls();
   /** Call ids, if the history may be rewritten or results are shrunk; and call names, if results are shrunk. Else empty. */
   #ids: TextTable;
@@ -79,7 +75,6 @@ export class HistoryIndex {
     this.#paths = former === undefined ? new PathTable(scope.workspaceRoot) : former.#paths;
     this.#tools = former === undefined ? new Map<string, number>() : former.#tools;
     this.#groups = former === undefined ? new Map<string, number>() : former.#groups;
-    this.#uses = former === undefined ? new Map<string, readonly ToolUse[]>() : former.#uses;
     this.#ids = former === undefined ? new TextTable() : former.#ids;
     this.#names = former === undefined ? new TextTable() : former.#names;
   }
@@ -254,15 +249,7 @@ export class HistoryIndex {
     return callUse(this.#usesOf, call, true);
   }
 
-  readonly #usesOf = (tool: string): readonly ToolUse[] => {
-    let uses = this.#uses.get(tool);
-    if (uses === undefined) {
-      uses = usesOf(this.#scope.toolCatalog, tool);
-      if (this.#uses.size === MAX_TOOLS) this.#uses.clear();
-      this.#uses.set(tool, uses);
-    }
-    return uses;
-  };
+  readonly #usesOf = (tool: string): readonly ToolUse[] => usesOf(this.#scope.toolCatalog, tool);
 
   #pairAll(): void {
     const { calls, responses, partials } = this;
@@ -318,25 +305,36 @@ export class HistoryIndex {
     response: ToolResponseBlock,
     place: EntryPlace,
   ): void {
+    const { calls, responses, partials } = this;
+    const { callId } = response;
     // A tool that still runs has not answered: its call stays open, and its payload may change.
     if (response.isComplete === false) {
-      if (this.#scope.isRewritable) this.#pushPartial(entry, block, response.callId);
+      if (!this.#scope.isRewritable) return;
+      partials.entry.push(entry);
+      partials.block.push(block);
+      partials.call.push(this.#openCalls.newest(callId));
+      partials.id.push(this.#ids.numberOf(callId));
       return;
     }
     // Tool names and results are elsewhere in memory; do not pay for fetching them if no rule needs them.
     const { recency, workingSet, unsent } = this.#scope;
-    const tool = recency ? numberIn(this.#tools, response.toolName) : NONE;
+    if (recency) responses.tool.push(numberIn(this.#tools, response.toolName));
     const flags = this.#flagsOf(response);
     if (workingSet) {
-      this.responses.tokens.push(hasPlaceholder(flags) ? 0 : estimateResultTokens(response));
+      responses.tokens.push(hasPlaceholder(flags) ? 0 : estimateResultTokens(response));
     }
     if (unsent) {
-      this.responses.text.push(
-        this.#unsent.noteResult(this.responses, response, place, this.#lastAnswer),
-      );
-      this.responses.source.push(this.#sourcesOf(response));
+      responses.text.push(this.#unsent.noteResult(responses, response, place, this.#lastAnswer));
+      responses.source.push(this.#sourcesOf(response));
     }
-    this.#pushResponse(entry, block, response.callId, tool, flags);
+    const call = this.#openCalls.take(callId);
+    if (call !== NONE) calls.response.set(call, responses.length);
+    responses.entry.push(entry);
+    responses.block.push(block);
+    responses.call.push(call);
+    responses.flags.push(flags);
+    if (!this.#keepsIds) return;
+    responses.id.push(call === NONE ? this.#ids.numberOf(callId) : calls.id.at(call));
   }
 
   #flagsOf(response: ToolResponseBlock): number {
@@ -345,26 +343,6 @@ export class HistoryIndex {
     if (recency || workingSet || unsent) flags |= PLACEHOLDER_FLAGS[placeholderKind(response)];
     if (workingSet && !hasPlaceholder(flags)) flags |= textFlags(response.result);
     return flags;
-  }
-
-  #pushResponse(entry: number, block: number, id: string, tool: number, flags: number): void {
-    const { calls, responses } = this;
-    const call = this.#openCalls.take(id);
-    if (call !== NONE) calls.response.set(call, responses.length);
-    responses.entry.push(entry);
-    responses.block.push(block);
-    responses.call.push(call);
-    if (this.#scope.recency) responses.tool.push(tool);
-    responses.flags.push(flags);
-    if (!this.#keepsIds) return;
-    responses.id.push(call === NONE ? this.#ids.numberOf(id) : calls.id.at(call));
-  }
-
-  #pushPartial(entry: number, block: number, id: string): void {
-    this.partials.entry.push(entry);
-    this.partials.block.push(block);
-    this.partials.call.push(this.#openCalls.newest(id));
-    this.partials.id.push(this.#ids.numberOf(id));
   }
 
   #appendInclusions(entry: number, blocks: IContent['blocks']): void {

@@ -2,6 +2,7 @@
 
 import { syntaxesOf } from '../../density.js';
 import type { DensityConfig, InclusionSyntax } from '../../density.js';
+import { withoutUndefined } from '../../json.js';
 import type { ToolCatalog } from '../../tool-use.js';
 
 /** What is fixed for a session: the agent's tools, workspace and inclusion syntaxes. */
@@ -13,11 +14,7 @@ export type IndexedAgent = Pick<
 /** Picks these fields out of a configuration. */
 export function indexedAgentOf(config: IndexedAgent): IndexedAgent {
   const { workspaceRoot, toolCatalog, inclusionSyntaxes } = config;
-  return {
-    workspaceRoot,
-    ...(toolCatalog !== undefined && { toolCatalog }),
-    ...(inclusionSyntaxes !== undefined && { inclusionSyntaxes }),
-  };
+  return { workspaceRoot, ...withoutUndefined({ toolCatalog, inclusionSyntaxes }) };
 }
 
 /**

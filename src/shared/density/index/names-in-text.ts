@@ -240,81 +240,35 @@ function kindsOf(kinds: Readonly<Record<string, number>>): Uint8Array {
 const QUANTITY =
   /^v?\d+(?:\.\d+)+[A-Za-z]{0,2}$|^\d+(?:\.\d+)?e-\d+$|^(?:\d+(?:ms|[dhms]))+$|^\d{4}-\d{2}-\d{2}T[\d.-]*Z?$|^[dlrwxst-]*r[w-][xst-]?[rwxst-]*$/;
 
-/** Names start at least `MIN_NAME_LENGTH` apart. */
-const MAX_NAMES = Math.ceil(MAX_SEEN / MIN_NAME_LENGTH);
-/** Scratch columns of the current text's names: first offset, length, count. */
-const STARTS = new Int32Array(MAX_NAMES);
-const LENGTHS = new Int32Array(MAX_NAMES);
-const COUNTS = new Int32Array(MAX_NAMES);
 /** Scores that differ by less than one step are equal. */
 const SCORE_STEPS = 2 ** 20;
-/** Open-addressing table of name number plus 1, sized by the text's length. */
-const SLOTS = new Uint16Array(2 ** 15);
 
-/**
- * Counts names in a text. Only one instance may be in use at a time: they share the scratch
- * columns.
- */
+/** Counts names in a text. */
 class NameCounts {
   readonly #text: string;
-  readonly #mask: number;
-  #length = 0;
+  readonly #counts = new Map<string, number>();
 
   constructor(text: string) {
     this.#text = text;
-    const most = Math.min(text.length, MAX_SEEN) / MIN_NAME_LENGTH;
-    let slots = 64;
-    while (slots < 2 * most) slots *= 2;
-    this.#mask = slots - 1;
-    SLOTS.fill(0, 0, slots);
   }
 
   /** Counts the name in this range if its length is right. */
   add(start: number, end: number): void {
-    const length = end - start;
-    if (length < MIN_NAME_LENGTH || length > MAX_NAME_LENGTH) return;
-    let hash = length;
-    for (let at = start; at < end; at += 1) {
-      hash = Math.imul(hash ^ (UNITS[at] as number), 0x9e3779b1);
-    }
-    for (let slot = hash ^ (hash >>> 15); ; slot += 1) {
-      const number = (SLOTS[slot & this.#mask] as number) - 1;
-      if (number === -1) {
-        STARTS[this.#length] = start;
-        LENGTHS[this.#length] = length;
-        COUNTS[this.#length] = 1;
-        this.#length += 1;
-        SLOTS[slot & this.#mask] = this.#length;
-        return;
-      }
-      if (LENGTHS[number] === length && isSame(STARTS[number] as number, start, length)) {
-        COUNTS[number] = (COUNTS[number] as number) + 1;
-        return;
-      }
-    }
+    if (end - start < MIN_NAME_LENGTH || end - start > MAX_NAME_LENGTH) return;
+    const name = this.#text.slice(start, end);
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 
   /** Takes names by score, ties in order of appearance, skipping those contained in `taken`. */
   takeLikeliest(fitting: WordBudget, taken: string): void {
-    // A score and a number in one value, because a typed array sorts several times faster than an array with a comparison.
-    const order = new Float64Array(this.#length);
-    for (let number = 0; number < this.#length; number += 1) {
-      const score = (COUNTS[number] as number) / Math.sqrt(LENGTHS[number] as number);
-      order[number] = number - Math.round(score * SCORE_STEPS) * MAX_NAMES;
-    }
-    for (const value of order.sort()) {
+    const scored = Array.from(this.#counts, ([name, count]) => ({
+      name,
+      score: Math.round((count / Math.sqrt(name.length)) * SCORE_STEPS),
+    }));
+    for (const { name } of scored.sort((a, b) => b.score - a.score)) {
       if (!fitting.hasRoom(MIN_NAME_LENGTH)) return;
-      const number = value - Math.floor(value / MAX_NAMES) * MAX_NAMES;
-      const [start, length] = [STARTS[number] as number, LENGTHS[number] as number];
-      if (!fitting.hasRoom(length)) continue;
-      const name = this.#text.slice(start, start + length);
-      if (!taken.includes(name) && !QUANTITY.test(name)) fitting.add(name);
+      if (!fitting.hasRoom(name.length) || taken.includes(name) || QUANTITY.test(name)) continue;
+      fitting.add(name);
     }
   }
-}
-
-function isSame(a: number, b: number, length: number): boolean {
-  let at = 0;
-  while (at < length && UNITS[a + at] === UNITS[b + at]) at += 1;
-  return at === length;
 }

@@ -8,13 +8,11 @@ export const FIRST_ROWS = 64;
 /** 16-bit links suffice below this; the highest value marks rows in no chain. */
 const MAX_NARROW_ROWS = 2 ** 16 - 1;
 
-/** The table of shingles: about 23 bytes each, or 27 in large tables. */
+/** The table of shingles: about 20 bytes each, or 24 in large tables. */
 export class ShingleRows {
   readonly length: number;
   /** The line hashes of each row's shingle. */
   readonly lines: Int32Array;
-  /** By line of these, what it takes to quote it. */
-  readonly places: Uint8Array;
   /** The number of its text. */
   readonly texts: Uint32Array;
   /** Link to the next row in its chain. */
@@ -28,7 +26,6 @@ export class ShingleRows {
     const Rows = length < MAX_NARROW_ROWS ? Uint16Array : Uint32Array;
     this.length = length;
     this.lines = new Int32Array(length * SHINGLE_LINES);
-    this.places = new Uint8Array(length * SHINGLE_LINES);
     this.texts = new Uint32Array(length);
     this.next = new Rows(length);
     this.first = new Rows(2 ** Math.floor(Math.log2(length)));

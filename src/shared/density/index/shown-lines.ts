@@ -19,15 +19,12 @@ export interface ShownRun {
    * Line number of the first line in the source, `null` if it has none; absent if both are numbered the same or unnumbered.
    */
   readonly sourceNumber?: number | null;
-  /** Index of the first line in the source; set only if both are unnumbered and the run is not where a reader would look for it. */
-  readonly sourceIndex?: number;
-  /** Set along with `sourceIndex`: for each line of the source, how its quote can be found; see `QUOTE_PLACE`. */
-  readonly places?: Uint8Array;
+  /** Set if both are unnumbered and the run is not where a reader would look for it in the source. */
+  readonly isHardToFind?: true;
 }
 
 /** A run that was found in an earlier text. */
-interface FoundRun extends ShownRun {
-  readonly text: number;
+interface FoundRun extends Omit<ShownRun, 'isHardToFind'> {
   /** The numbers of lines in the source before and after the run. */
   readonly before: number;
   readonly behind: number;
@@ -60,14 +57,11 @@ export class KnownShingles {
     return this.#noted.size;
   }
 
-  /**
-   * Indexes a text that is not indexed yet.
-   *
-   * @param places see `quotePlaces`; omitted for a text that is never quoted
-   */
-  note(text: number, { lines, shingles, numbered }: TextLines, places?: Uint8Array): void {
+  /** Indexes a text that is not indexed yet. */
+  note(text: number, { lines, shingles, numbered }: TextLines): void {
     const count = Math.min(lines.length, MAX_NOTED_LINES);
-    this.#reserve(rowsFor(count));
+    const added = rowsFor(count);
+    if (this.#used + added > this.#rows.length) this.#rebuild(added);
     const noted: Noted = { row: this.#used, count, numbered };
     const [first, end] = [noted.row, endRowOf(noted)];
     this.#used = end;
@@ -76,7 +70,6 @@ export class KnownShingles {
     const rows = this.#rows;
     rows.texts.fill(text, first, end);
     rows.lines.set(lines.subarray(0, count), first * SHINGLE_LINES);
-    if (places !== undefined) rows.places.set(places.subarray(0, count), first * SHINGLE_LINES);
     for (let at = 0; at + SHINGLE_LINES <= count; at += SHINGLE_LINES) {
       if (shingles[at] !== 0) this.#chain(first + at / SHINGLE_LINES);
     }
@@ -138,11 +131,9 @@ export class KnownShingles {
     for (let at = 0; at < text.shingles.length;) {
       const found = this.#newestRun(text, at, end, firstText, rows, isWanted);
       if (found !== undefined) {
-        const { text: known, before, behind, ...run } = found;
+        const { before: _, behind: __, ...run } = found;
         const isHardToFind = !('sourceNumber' in run) && !isWhereExpected(text, found);
-        runs.push(
-          isHardToFind ? { ...run, sourceIndex: before, places: this.#placesIn(known) } : run,
-        );
+        runs.push(isHardToFind ? { ...run, isHardToFind } : run);
         end = found.end;
       }
       at = found?.end ?? at + 1;
@@ -184,7 +175,8 @@ export class KnownShingles {
     rows: ReadonlyMap<number, number>,
   ): FoundRun | undefined {
     const known = this.#textAt(row);
-    const noted = this.#noted.get(known) ?? NOT_NOTED;
+    const noted = this.#noted.get(known);
+    if (noted === undefined) return undefined;
     const { numbered } = noted;
     const firstLine = noted.row * SHINGLE_LINES;
     const place = row * SHINGLE_LINES - firstLine;
@@ -209,17 +201,10 @@ export class KnownShingles {
       start: at - before,
       end: Math.min(at + behind, text.count),
       row: rows.get(known) ?? 0,
-      text: known,
       before: place - before,
       behind: noted.count - place - behind,
       ...(here !== there && { sourceNumber: numberAfter(there, -before) }),
     };
-  }
-
-  #placesIn(text: number): Uint8Array {
-    const noted = this.#noted.get(text) ?? NOT_NOTED;
-    const from = noted.row * SHINGLE_LINES;
-    return this.#rows.places.subarray(from, from + noted.count);
   }
 
   /** Adds a row to its chain, unless the chain already has this shingle of the same text. */
@@ -279,10 +264,6 @@ export class KnownShingles {
     return true;
   }
 
-  #reserve(rows: number): void {
-    if (this.#used + rows > this.#rows.length) this.#rebuild(rows);
-  }
-
   /** Rebuilds the table without forgotten texts and with room for more rows. */
   #rebuild(rows: number): void {
     const former = this.#rows;
@@ -298,8 +279,6 @@ export class KnownShingles {
       this.#rows.texts.fill(text, start, this.#used);
       const taken = former.lines.subarray(from * SHINGLE_LINES, (from + count) * SHINGLE_LINES);
       this.#rows.lines.set(taken, start * SHINGLE_LINES);
-      const places = former.places.subarray(from * SHINGLE_LINES, (from + count) * SHINGLE_LINES);
-      this.#rows.places.set(places, start * SHINGLE_LINES);
       for (let row = 0; row < count; row += 1) {
         if (former.next[from + row] !== former.unchained) this.#chain(start + row);
       }
@@ -325,8 +304,6 @@ interface Noted extends Pick<TextLines, 'numbered'> {
   readonly row: number;
   readonly count: number;
 }
-
-const NOT_NOTED: Noted = { row: 0, count: 0, numbered: [] };
 
 function endRowOf({ row, count }: Noted): number {
   return row + rowsFor(count);

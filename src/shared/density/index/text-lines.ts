@@ -1,11 +1,6 @@
 // Hashes the lines of a text for comparison, ignoring line numbers in front of them. Keeps no text.
 
-import {
-  endOfNumber,
-  lineNumberAt,
-  MIN_NUMBERED_LINES,
-  paddingOf,
-} from '../../shrink/shown-before.js';
+import { endOfNumber, lineNumberAt, MIN_NUMBERED_LINES } from '../../shrink/shown-before.js';
 import { hashSeed } from './hash.js';
 
 /**
@@ -52,9 +47,7 @@ export function linesOf(text: string): TextLines {
   /** Text length of the current shingle, and a ring buffer of its lines' lengths. */
   let length = 0;
   const lengths = new Int32Array(SHINGLE_LINES);
-  let run = 0;
-  let [first, end] = rangeOf(numbered[run]);
-  let gap = gapIn(text, starts, numbered[run]);
+  let [run, first, end, gap] = [-1, 0, 0, 0];
   for (let line = 0; line < count; line += 1) {
     if (line === end) {
       run += 1;
@@ -63,10 +56,7 @@ export function linesOf(text: string): TextLines {
     }
     const start = starts[line] ?? 0;
     const lineEnd = endOfLine(text, start, (starts[line + 1] ?? 0) - 1);
-    const from =
-      line >= first
-        ? Math.min(endOfNumber(text, start) + gap, lineEnd)
-        : start + paddingOf(text, start);
+    const from = line >= first ? Math.min(endOfNumber(text, start) + gap, lineEnd) : start;
     lines[line] = from === lineEnd ? 0 : numberOf(text, from, lineEnd);
     const place = line % SHINGLE_LINES;
     length += lineEnd - from - (lengths[place] ?? 0);

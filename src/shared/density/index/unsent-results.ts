@@ -10,7 +10,6 @@ import { MIN_SHRUNK_LENGTH } from '../../shrink/shrink-text.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { hasPlaceholder } from './history-columns.js';
 import type { ResponseColumns, Stretch } from './history-columns.js';
-import { quotePlaces } from './quote-places.js';
 import { KnownShingles } from './shown-lines.js';
 import type { ShownRun } from './shown-lines.js';
 import { linesOf } from './text-lines.js';
@@ -161,7 +160,7 @@ export class UnsentResults {
       this.#results.set(row, { row, call, response, text, lines });
     }
     this.#texts += 1;
-    this.#shingles.note(this.#texts, lines, lines.places);
+    this.#shingles.note(this.#texts, lines);
     return this.#texts;
   }
 
@@ -173,7 +172,7 @@ export class UnsentResults {
     this.#shingles.forget(text);
     if (seen === undefined || seen.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
     const lines = cachedLinesOf(response, seen);
-    this.#shingles.note(text, lines, lines.places);
+    this.#shingles.note(text, lines);
     return text;
   }
 
@@ -310,26 +309,15 @@ function* resultsBetween(
 
 const FORGOTTEN = 'Of results so far back is not known any more which lines they have.';
 
-/** Lines that later results may refer to, with how their quotes can be found; see `QUOTE_PLACE`. */
-interface QuotedLines extends TextLines {
-  readonly places: Uint8Array;
-}
-
-const LINES = new WeakMap<ToolResponseBlock, QuotedLines>();
+const LINES = new WeakMap<ToolResponseBlock, TextLines>();
 
 /** Cached by block, because each pass that rebuilds the index of a history sees the same blocks. */
-function cachedLinesOf(response: ToolResponseBlock, text: string): QuotedLines {
+function cachedLinesOf(response: ToolResponseBlock, text: string): TextLines {
   let lines = LINES.get(response);
   if (lines === undefined) {
     // The mark of a shrunk result is stripped, so that JSON in a single line is recognized as a whole.
-    const shown = withoutMark(text);
-    lines = { ...linesOf(shown), places: quotePlaces(shown) };
+    lines = linesOf(withoutMark(text));
     LINES.set(response, lines);
   }
   return lines;
-}
-
-/** For each line of a result that others refer to, how its quote can be found; see `quotePlaces`. */
-export function placesInResult({ result }: ToolResponseBlock): Uint8Array {
-  return quotePlaces(withoutMark(resultText(result) ?? ''));
 }

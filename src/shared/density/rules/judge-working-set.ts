@@ -51,6 +51,10 @@ export interface WorkingSet {
 /** A reason and the call row behind it, or `NONE`. */
 type Reason = readonly [reason: number, by: number];
 
+function because(name: keyof typeof WORKING_SET_REASON, by: number = NONE): Reason {
+  return [WORKING_SET_REASON[name], by];
+}
+
 /** About the size of a placeholder. */
 const SMALL_TOKENS = 40;
 /**
@@ -152,20 +156,20 @@ class Judge {
   #reasonFor(call: number, response: number, path: number, age: number): Reason {
     const { calls, responses } = this.#index;
     const flags = responses.flags.at(response);
-    if (hasPlaceholder(flags) || (flags & RESPONSE_FLAG.excerpt) !== 0) return NO_REASON;
-    if (this.#isUnsent(response)) return UNSENT;
-    if (responses.tokens.at(response) < SMALL_TOKENS) return SMALL;
+    if (hasPlaceholder(flags) || (flags & RESPONSE_FLAG.excerpt) !== 0) return because('none');
+    if (this.#isUnsent(response)) return because('unsent');
+    if (responses.tokens.at(response) < SMALL_TOKENS) return because('small');
     const kind = calls.kind.at(call);
     // Only the user can give an answer, so it stays, even if the same question is asked again.
-    if (kind === CALL_KIND.ask) return FRESH;
+    if (kind === CALL_KIND.ask) return because('fresh');
     const again = this.#repeatedBy.get(calls.signature.at(call));
-    if (again !== undefined) return [WORKING_SET_REASON.repeated, again];
+    if (again !== undefined) return because('repeated', again);
     const covering = this.#laterReadOfAll(call, path);
-    if (covering !== NONE) return [WORKING_SET_REASON['read-again'], covering];
+    if (covering !== NONE) return because('read-again', covering);
     const time = maxAgeOf(kind, responses.tokens.at(response), this.#rules);
-    if (age > time) return EXPIRED;
+    if (age > time) return because('expired');
     // With `earlyShare` 0 and `time` Infinity, the product is NaN and the result stays fresh.
-    return age > this.#rules.earlyShare * time ? AGED : FRESH;
+    return age > this.#rules.earlyShare * time ? because('aged') : because('fresh');
   }
 
   /** Whether no answer followed the result, which may come long after its call. */
@@ -230,10 +234,3 @@ class Judge {
     this.#linesRead[path] = call;
   }
 }
-
-const NO_REASON: Reason = [WORKING_SET_REASON.none, NONE];
-const UNSENT: Reason = [WORKING_SET_REASON.unsent, NONE];
-const SMALL: Reason = [WORKING_SET_REASON.small, NONE];
-const FRESH: Reason = [WORKING_SET_REASON.fresh, NONE];
-const AGED: Reason = [WORKING_SET_REASON.aged, NONE];
-const EXPIRED: Reason = [WORKING_SET_REASON.expired, NONE];

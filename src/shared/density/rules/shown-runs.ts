@@ -5,7 +5,7 @@
 import { MAX_CALLS_BACK, nameWithPosition } from '../../call-name.js';
 import type { ToolCallBlock } from '../../content.js';
 import { asRecord } from '../../json.js';
-import { QUOTE_PLACE, MIN_RUN } from '../../shrink/shown-before.js';
+import { MIN_RUN } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { shortenedText } from '../../shrink/shrink-text.js';
 import type { ShortenedText, ShrinkSettings, ShrunkCall } from '../../shrink/shrink-text.js';
@@ -40,13 +40,12 @@ export function shownRuns(
   const { lines } = shrunkFormOf(result, result.text, use, settings, ending);
   // File contents are sent verbatim, and the parameters of the call tell which lines are meant.
   const isFile = PURPOSES[use.kind] === undefined;
-  const shown = index.shownOf({ row: result.row, lines }, mayBeSource);
-  const runs = shown.map(({ row, sourceIndex, places, ...lines }) => {
+  const shown = index
+    .shownOf({ row: result.row, lines }, mayBeSource)
+    .filter(({ isHardToFind }) => isFile || isHardToFind === undefined);
+  const runs = shown.map(({ row, isHardToFind: _, ...lines }) => {
     const name = nameWithPosition(index.nameAt(row), laterCalls(index, row, result.row));
-    const callId = index.idOf(index.responses.id.at(row));
-    if (isFile || sourceIndex === undefined) return { ...lines, source: { callId, name } };
-    const placeOf = (line: number): number => places?.[line] ?? QUOTE_PLACE.shortIsUnique;
-    return { ...lines, sourceIndex, source: { callId, name, placeOf } };
+    return { ...lines, source: { callId: index.idOf(index.responses.id.at(row)), name } };
   });
   return { runs, rows: shown.map(({ row }) => row) };
 }
@@ -125,7 +124,7 @@ export function runsInCall(
   }
   if (rows.size === 0) return [];
   const runs = known.shownIn(lines, rows);
-  return runs.map(({ row: _, ...run }) => ({ ...run, source: null }));
+  return runs.map(({ row: _, isHardToFind: __, ...run }) => ({ ...run, source: null }));
 }
 
 /** The texts of arguments, including those in lists of objects. */

@@ -187,29 +187,13 @@ function shrunkBy(
   const shown = isOn ? shownRuns(result, use, index, mayBeSource, shrink, ending) : NOT_SHOWN;
   const key = JSON.stringify([shrink, form, shown.runs]);
   if (result.shrunk?.settings !== key) {
-    const textWith = ({ runs }: ShownRuns): string | undefined =>
-      shrunkResult(result, runs, use, shrink, form);
-    const given = textWith(shown);
-    const { isWhole } = shrunkFormOf(result, result.text, use, shrink, ending);
-    const alone = isWhole || shown.runs.length === 0 ? given : textWith(NOT_SHOWN);
-    const lengthOf = (text: string = result.text): number => text.length;
-    const isUsed = alone === given || lengthOf(given) < MAX_SHARE * lengthOf(alone);
-    result.shrunk = {
-      settings: key,
-      text: isUsed ? given : alone,
-      ...(isUsed ? shown : NOT_SHOWN),
-    };
+    const text = shrunkResult(result, shown.runs, use, shrink, form);
+    result.shrunk = { settings: key, text, ...(text === undefined ? NOT_SHOWN : shown) };
   }
   const { text, rows } = result.shrunk;
   for (const row of rows) pushTo(referredBy, row, result.row);
   return text;
 }
-
-/**
- * Of a result from which shrinkers removed text, references are used only if they reduce the rest to less than this share: each
- * reference keeps its source from being pruned, so smaller savings would cost more than they gain.
- */
-const MAX_SHARE = 0.5;
 
 const NOT_SHOWN: ShownRuns = { runs: [], rows: [] };
 

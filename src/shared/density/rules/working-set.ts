@@ -60,16 +60,9 @@ export function workingSetOf(
   choice: WorkingSetChoice,
   preset: WorkingSetRules | undefined,
 ): WorkingSetRules | undefined {
-  switch (choice) {
-    case 'preset':
-      return preset;
-    case 'off':
-      return undefined;
-    case 'default':
-      return DEFAULT_WORKING_SET;
-    case 'aggressive':
-      return AGGRESSIVE_WORKING_SET;
-  }
+  if (choice === 'preset') return preset;
+  if (choice === 'off') return undefined;
+  return choice === 'default' ? DEFAULT_WORKING_SET : AGGRESSIVE_WORKING_SET;
 }
 
 /** Prunes results that left the working set. */

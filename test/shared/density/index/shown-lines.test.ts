@@ -2,7 +2,6 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { quotePlaces } from '../../../../src/shared/density/index/quote-places.js';
 import { KnownShingles } from '../../../../src/shared/density/index/shown-lines.js';
 import type { ShownRun } from '../../../../src/shared/density/index/shown-lines.js';
 import { linesOf, SHINGLE_LINES } from '../../../../src/shared/density/index/text-lines.js';
@@ -58,12 +57,11 @@ describe('KnownShingles', () => {
     ]);
   });
 
-  it('gives the position of lines without numbers unless that is obvious', () => {
+  it('says of lines without numbers whether a reader would look for them elsewhere', () => {
     const known = new KnownShingles();
-    known.note(1, linesOf(text(0, 60)), quotePlaces(text(0, 60)));
+    known.note(1, linesOf(text(0, 60)));
     const found = (shown: string): readonly object[] =>
       known.shownIn(linesOf(shown), new Map([[1, 0]]));
-    const places = quotePlaces(text(0, 60));
     const other = text(100, 5);
     // At the start or the end, or following the previous run.
     expect(found(text(0, 9))).toEqual([{ start: 0, end: 9, row: 0 }]);
@@ -74,26 +72,11 @@ describe('KnownShingles', () => {
     ]);
     // The whole text.
     expect(found(`${other}\n${text(0, 60)}\n${other}`)).toEqual([{ start: 5, end: 65, row: 0 }]);
-    expect(found(text(20, 9))).toEqual([{ start: 0, end: 9, row: 0, sourceIndex: 20, places }]);
+    expect(found(text(20, 9))).toEqual([{ start: 0, end: 9, row: 0, isHardToFind: true }]);
     expect(found(`${text(0, 9)}\n${other}\n${text(40, 9)}`)).toEqual([
       { start: 0, end: 9, row: 0 },
-      { start: 14, end: 23, row: 0, sourceIndex: 40, places },
+      { start: 14, end: 23, row: 0, isHardToFind: true },
     ]);
-  });
-
-  it('returns the quote places of a text, also after the table was compacted', () => {
-    const known = new KnownShingles();
-    known.note(1, linesOf(text(900, 30)));
-    const alike = (from: number): string =>
-      text(from, 20).replaceAll(' the ', ' ').replaceAll(/^/gm, 'a line that begins like this ');
-    const noted = `${text(100, 5)}\n${alike(0)}\n${alike(0)}\n${alike(20)}\n${text(200, 5)}`;
-    known.note(2, linesOf(noted), quotePlaces(noted));
-    const found = (): readonly object[] => known.shownIn(linesOf(alike(20)), new Map([[2, 0]]));
-    const run = { start: 0, end: 20, row: 0, sourceIndex: 45, places: quotePlaces(noted) };
-    expect([...run.places.subarray(43, 47)]).toEqual([3, 3, 1, 1]);
-    expect(found()).toEqual([run]);
-    known.keep(new Set([2]));
-    expect(found()).toEqual([run]);
   });
 
   it('supports more shingles than fit narrow rows, and after most are forgotten', () => {
@@ -285,7 +268,7 @@ describe('KnownShingles', () => {
             }
             known.forget(kind === 'note' ? at : NaN);
             if (kind === 'note') {
-              known.note(at, linesOf(textOf(given)), quotePlaces(textOf(given)));
+              known.note(at, linesOf(textOf(given)));
               texts.set(at, textOf(given));
             } else if (kind === 'forget') {
               known.forget(at);
@@ -299,7 +282,7 @@ describe('KnownShingles', () => {
           // A new table with the remaining texts, in order, finds the same.
           const fresh = new KnownShingles();
           for (const [at, held] of [...texts].toSorted(([a], [b]) => a - b))
-            fresh.note(at, linesOf(held), quotePlaces(held));
+            fresh.note(at, linesOf(held));
           expect([known.size, known.texts]).toEqual([fresh.size, texts.size]);
           const some = named
             .flatMap((name) => [name, name + 100])

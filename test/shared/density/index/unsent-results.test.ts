@@ -53,8 +53,7 @@ function idOf(block: ContentBlock): string | null {
 function unsentIn(index: HistoryIndex): readonly unknown[] {
   return Array.from(index.unsentResults().values(), (result) => {
     const { row, call, response } = result;
-    const shown = index.shownOf(result, () => true).map(({ places: _, ...run }) => run);
-    return [row, call.id, response, shown];
+    return [row, call.id, response, index.shownOf(result, () => true)];
   });
 }
 
