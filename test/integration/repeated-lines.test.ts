@@ -90,8 +90,6 @@ describe('results with repeated lines', () => {
       ' lines as in ': 0,
       ', there lines ': 0,
       'as its call has them': 0,
-      ', from \\"line': 0,
-      ', from the ': 0,
       'the middle of a long output, lines of earlier': 0,
     };
     await fc.assert(

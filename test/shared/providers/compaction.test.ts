@@ -72,6 +72,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
           summarizer: scriptedSummarizer(snapshot('short')),
           // Whether it becomes smaller is not tested here.
           countEach: (contents) => Promise.resolve(contents.map(() => ENTRY_TOKENS)),
+          estimateTokens: (contents) => Promise.resolve(contents.length * ENTRY_TOKENS),
           ephemerals: {
             compressionThreshold: () => 1,
             contextLimit: () => (room * ENTRY_TOKENS) / 0.6,
