@@ -17,12 +17,16 @@ export class SharedId<Message> {
     this.#format = format;
   }
 
-  /** Warns if the messages begin as those that were left, and not as the known ones. */
+  /** Warns if the messages begin as those that were left, and have none of the known ones. */
   noteStartOver(messages: readonly Message[], known: readonly Message[], logger: Logger): void {
     const format = this.#format;
-    const isBack = beginAlike(format, messages, this.#left) && !beginAlike(format, messages, known);
-    if (isBack) warnOnce(logger, WARNING, 'CTXFOLD_SHARED_ID');
-    const first = known.findIndex((message) => format.isInstruction?.(message) !== true);
-    this.#left = known.slice(0, first + 1);
+    const isOwn = (message: Message): boolean => format.isInstruction?.(message) !== true;
+    const isBack = beginAlike(format, messages, this.#left);
+    const isOther = !known.some((message, at) => {
+      const now = messages[at];
+      return now !== undefined && isOwn(now) && format.isSame(message, now);
+    });
+    if (isBack && isOther) warnOnce(logger, WARNING, 'CTXFOLD_SHARED_ID');
+    this.#left = known.slice(0, known.findIndex(isOwn) + 1);
   }
 }

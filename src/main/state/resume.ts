@@ -3,8 +3,6 @@
 
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
-import { PlanCursor } from '../../shared/density/plan/plan.js';
-import { ACTION } from '../../shared/density/rules/marks.js';
 import { assertIngestible } from '../../shared/ingestion.js';
 import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
 import { readJournal } from '../../shared/state/journal-record.js';
@@ -81,15 +79,19 @@ function* replayInSlices(
     const asSent = yield* continueAsSent(state, given, () => new Journal(keepsAdded, hashes));
     if (asSent !== undefined) return asSent;
   }
-  const written = yield* readAll(state);
-  const records = written.map((record) => withoutLastEntry(record, known, given[known]));
+  const records = yield* readAll(state);
   const total = records.filter(({ kind }) => kind !== 'settings').length;
   const foreign = { reason: 'foreign', entry: 0, followed: 0, left: total } as const;
   const isSameAt = (at: number): boolean => digests.bytes[at] === present.bytes[at];
   const isChanged = known === 0 && digests.entries > 0;
   if (isChanged && !agreesBehindFirst(taken, isSameAt)) return foreign;
-  const fold = yield* foldJournal(raw, known, records, toolCatalog);
-  if (!(yield* isSendable(fold, raw))) return foreign;
+  const wasSent = (at: number): boolean =>
+    digests.bytes.subarray(known).includes(present.bytes[at] ?? NaN);
+  const mayHold = known < taken && !isShort && goesOn(raw, known, wasSent);
+  const held = mayHold ? yield* foldJournal(raw, known, records, toolCatalog, true) : undefined;
+  const isHeld = held !== undefined && (yield* isSendable(held, raw));
+  const fold = isHeld ? held : yield* foldJournal(raw, known, records, toolCatalog);
+  if (!isHeld && !(yield* isSendable(fold, raw))) return foreign;
   let at = 0;
   for (const record of fold.followed) {
     journal.note(record);
@@ -119,6 +121,26 @@ function agreesBehindFirst(entries: number, isSameAt: (at: number) => boolean): 
   let same = 0;
   for (let at = 1; at < entries; at += 1) if (isSameAt(at)) same += 1;
   return 2 * same > entries - 1;
+}
+
+/** Entries. A host that changes more of its last ones has rewritten its history. */
+const MAX_CHANGED_END = 16;
+
+/**
+ * Whether a conversation goes on behind the first difference: all answers there but the newest were sent before. Hosts add the present
+ * state (the time, a reminder, what is left of a budget) to their last messages, and leave it out of the next request. Its edits were
+ * sent, so they hold: to drop each batch as soon as it was sent would cost more than to send everything.
+ */
+function goesOn(
+  entries: readonly IContent[],
+  firstDifference: number,
+  wasSent: (at: number) => boolean,
+): boolean {
+  if (entries.length - firstDifference > MAX_CHANGED_END) return false;
+  const unsent = [...entries.keys()].filter((at) => {
+    return at >= firstDifference && entries[at]?.speaker === 'ai' && !wasSent(at);
+  });
+  return unsent.length <= 1;
 }
 
 /**
@@ -156,21 +178,6 @@ function* continueAsSent(
   });
   yield* journal.digest.settleInSlices();
   return { journal, entries, tokens, memory: { ...memory, passes: FIRST_PASSES }, taken };
-}
-
-/**
- * Returns the record of an edit as made before the last entry that was there, if the user or the model has another one in its place:
- * hosts that add the present state to their last message leave it out of the next request. The edit was sent, and what a user says
- * makes nothing stale but inclusions of files.
- *
- * @param known number of entries that are unchanged
- */
-function withoutLastEntry(record: JournalRecord, known: number, by?: IContent): JournalRecord {
-  if (by === undefined || by.speaker === 'tool') return record;
-  if (record.kind !== 'rows' || record.at !== known + 1) return record;
-  for (const row = new PlanCursor(record.rows); !row.isAtEnd; row.next())
-    if (row.action === ACTION.cut) return record;
-  return { ...record, at: known };
 }
 
 /** @throws CtxfoldError `STATE_BROKEN` */

@@ -8,7 +8,7 @@ import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
 import { isInclusion } from '../density/index/file-inclusions.js';
 import { materializeWith, noteShrunk } from '../density/plan/materialize.js';
 import type { MakeText, ResultReplacer } from '../density/plan/materialize.js';
-import { PlanCursor } from '../density/plan/plan.js';
+import { PlanCursor, ROW_LENGTH } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
 import { assertIngestible } from '../ingestion.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
@@ -17,7 +17,7 @@ import type { CallOf } from '../summarize/history-outline.js';
 import type { ToolCatalog } from '../tool-use.js';
 import { pairingViolationsInSlices } from '../validity.js';
 import { mayBeWritten } from './describe-splice.js';
-import { checksumOfResult, MAX_LOST_BLOCKS } from './journal-record.js';
+import { checksumOfResult, inFront, MAX_LOST_BLOCKS } from './journal-record.js';
 import type { BlockOrigin, JournalRecord, RowSettings, ShownEarlier } from './journal-record.js';
 import { makeReplaced, shrunkText, textWithoutReferences } from './without-references.js';
 
@@ -26,7 +26,7 @@ export interface Fold {
   readonly entries: IContent[];
   /** The records that were applied. */
   readonly followed: readonly JournalRecord[];
-  /** Whether all records were applied. */
+  /** Whether all records were applied with all of their rows. */
   readonly isWhole: boolean;
   /** Length of the prefix that the records that were not applied would not have changed. */
   readonly intactEntries: number;
@@ -41,54 +41,66 @@ const ENTRIES_PER_SLICE = 1_024;
  *
  * @param raw all entries, as they were added
  * @param known length of the prefix of `raw` that is unchanged since the journal was written; records that need more are not applied
+ * @param holds whether of rows that need more, those apply that edit this prefix @default false
  */
 export function* foldJournal(
   raw: readonly IContent[],
   known: number,
   records: readonly JournalRecord[],
   toolCatalog: ToolCatalog | undefined,
+  holds: boolean = false,
 ): Generator<void, Fold, undefined> {
   let end = records.length;
   for (;;) {
     const deferred = new DeferredResults();
-    const fold = yield* foldUpTo(end, raw, known, records, toolCatalog, deferred);
+    const given = { raw, known, holds, toolCatalog };
+    const fold = yield* foldUpTo(end, given, records, deferred);
     end = yield* deferred.makeTexts(fold.entries);
     if (end === Infinity) return fold;
   }
 }
 
+/** What a journal is applied to; see `foldJournal`. */
+interface FoldedHistory {
+  readonly raw: readonly IContent[];
+  readonly known: number;
+  readonly holds: boolean;
+  readonly toolCatalog: ToolCatalog | undefined;
+}
+
 /** Applies the records before `end`. */
 function* foldUpTo(
   end: number,
-  raw: readonly IContent[],
-  known: number,
+  { raw, known, holds, toolCatalog }: FoldedHistory,
   records: readonly JournalRecord[],
-  toolCatalog: ToolCatalog | undefined,
   deferred: DeferredResults,
 ): Generator<void, Fold, undefined> {
   const list: IContent[] = [];
   const followed: JournalRecord[] = [];
   let taken = 0;
   let settings: RowSettings = { placeholder: 'pointer' };
-  let isWhole = true;
+  let [isFitting, isWhole] = [true, true];
   let intactEntries = Infinity;
-  for (const [number, record] of records.entries()) {
+  for (const [number, written] of records.entries()) {
+    let record = written;
     if (record.kind === 'settings') {
       settings = record.settings;
-    } else if (isWhole) {
+    } else if (isFitting) {
       for (; taken < Math.min(record.at, known); taken += 1) {
         list.push(raw[taken] as IContent);
         if (taken % ENTRIES_PER_SLICE === 0) yield;
       }
+      if (holds && record.at > known) record = inFront(record, known, list.length);
       deferred.record = number;
-      isWhole =
+      isFitting =
         number < end &&
         record.at <= known &&
         applyRecord(record, list, { settings, toolCatalog, deferred });
-      if (!isWhole) intactEntries = list.length;
+      if (!isFitting) intactEntries = list.length;
+      isWhole &&= isFitting && rowsIn(record) === rowsIn(written);
     }
-    if (isWhole) followed.push(record);
-    else intactEntries = Math.min(intactEntries, firstEntryOf(record));
+    if (!isFitting) intactEntries = Math.min(intactEntries, firstEntryOf(record));
+    else if (record === written || rowsIn(record) > 0) followed.push(record);
     yield;
   }
   for (; taken < raw.length; taken += 1) {
@@ -106,6 +118,10 @@ export function* isSendable(
 ): Generator<void, boolean, undefined> {
   const { length } = yield* pairingViolationsInSlices(entries);
   return length === 0 || length <= (yield* pairingViolationsInSlices(raw)).length;
+}
+
+function rowsIn(record: JournalRecord): number {
+  return record.kind === 'rows' ? record.rows.length / ROW_LENGTH : 1;
 }
 
 /** The first entry that a record changes. */

@@ -77,6 +77,31 @@ export function replacesResult(action: number): boolean {
   return action === ACTION.pointer || action === ACTION.excerpt || action === ACTION.shrink;
 }
 
+/**
+ * Returns the record of those rows that edit the first `length` entries, as made before the others were there; the same record if it is
+ * of another kind, or cuts an inclusion: what repeats that one may be gone.
+ *
+ * @param at number of entries added by then
+ */
+export function inFront<Landed extends JournalRecord>(
+  record: Landed,
+  at: number,
+  length: number,
+): Landed {
+  if (record.kind !== 'rows') return record;
+  const rows: number[] = [];
+  const checksums: number[] = [];
+  let made = 0;
+  for (const row = new PlanCursor(record.rows); !row.isAtEnd; row.next()) {
+    const checksum = replacesResult(row.action) ? record.checksums[made++] : undefined;
+    if (row.action === ACTION.cut) return record;
+    if (row.entry >= length) continue;
+    rows.push(...record.rows.subarray(row.offset, row.offset + ROW_LENGTH));
+    if (checksum !== undefined) checksums.push(checksum);
+  }
+  return { ...record, at, rows: Int32Array.from(rows), checksums };
+}
+
 /** The rule number of rows that drop reasoning because of an edit before it. */
 export const NO_RULE = 15;
 

@@ -30,8 +30,8 @@ describe('warns that conversations share an id', () => {
     const logger = { ...SILENT_LOGGER, warn: (said: string) => warnings.push(said) };
     const { compact } = ownConversations(openCompactor(), PLAIN_MESSAGE_FORMAT, { logger });
     for (const [at, call] of calls.entries()) {
-      const [first = ''] = call.split('/');
-      const rest = [...Array(at).keys()].map((turn) => assistant(`${call} ${turn}`));
+      const [first = '', branch = first] = call.split('/');
+      const rest = [...Array(at).keys()].map((turn) => assistant(`${branch} ${turn}`));
       await compact([user(first), ...rest], { conversationId: 'shared' });
     }
     return warnings;
@@ -47,6 +47,7 @@ describe('warns that conversations share an id', () => {
     ['one follows another', 'a', 'a', 'b', 'b'],
     ['it branches', 'a/1', 'a/2', 'a/3', 'a/4'],
     ['its first message changes', 'a', 'a at 1', 'a at 2', 'a at 3'],
+    ['its first message changes to and fro', 'a/1', 'b/1', 'a/1', 'b/1'],
   ])('not when %s', async (_, ...calls) => {
     expect(await warningsOf(...calls)).toEqual([]);
   });

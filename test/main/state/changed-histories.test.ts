@@ -40,6 +40,24 @@ function ran(id: string, thought?: string): IContent[] {
 const TURNS = [[humanText('go')], ran('r1'), ran('r2'), [humanText('on')], ran('r3'), ran('r4')];
 const HISTORY = TURNS.flat();
 
+const FILE = [
+  aiContent([toolCall('r', 'read_file', { file_path: 'a.ts' })]),
+  toolContent([toolResponse('r', 'read_file', NOISE)]),
+];
+const WRITE = [
+  aiContent([toolCall('w', 'write_file', { file_path: 'a.ts', content: 'new' })]),
+  toolContent([toolResponse('w', 'write_file', 'done')]),
+];
+/** Adds what holds for one request only to an entry with results. */
+const NOTES: Readonly<Record<string, (entry: IContent, note: string) => IContent[]>> = {
+  'a text behind the results of': (entry, note) => [entry, humanText(note)],
+  'the results of': (entry, note) => {
+    const [block] = entry.blocks;
+    if (block?.type !== 'tool_response') return [entry];
+    return [toolContent([{ ...block, result: `${String(block.result)} (${note})` }])];
+  },
+};
+
 function open(options: SessionOptions = {}): Promise<Session> {
   return openCompactor({ workspaceRoot: '/w' }).createSession(options);
 }
@@ -88,15 +106,7 @@ describe('a history that the host has changed', () => {
 
   it('keeps an edit that landed in front of a last message of the user that the host has replaced', async () => {
     const session = await open({ edits: 'every-turn' });
-    const read = [
-      aiContent([toolCall('r', 'read_file', { file_path: 'a.ts' })]),
-      toolContent([toolResponse('r', 'read_file', NOISE)]),
-    ];
-    const write = [
-      aiContent([toolCall('w', 'write_file', { file_path: 'a.ts', content: 'new' })]),
-      toolContent([toolResponse('w', 'write_file', 'done')]),
-    ];
-    const work = [humanText('go'), ...read, ...write];
+    const work = [humanText('go'), ...FILE, ...WRITE];
     session.history.addAll([...work, humanText('It is 12:00.')]);
     await session.ensureCompressionBeforeSend('p');
     const prefix = session.history.getAll().slice(0, -1);
@@ -113,6 +123,47 @@ describe('a history that the host has changed', () => {
     // The write that made the read stale has gone.
     const other = await open({ history: [...work.slice(0, -2), humanText('Stop.')], state });
     expect(JSON.stringify(other.history.getAll())).toContain('noise');
+  });
+
+  it.each(Object.entries(NOTES))(
+    'keeps its edits where the host adds to %s its last three turns',
+    async (_, noted) => {
+      const work = [humanText('go'), ...FILE, ...WRITE];
+      let state: SessionState | undefined;
+      for (let turn = 1; turn < 9; turn += 1) {
+        work.push(...ran(`turn ${turn}`));
+        const from = work.length - 6;
+        const history = work.flatMap((entry, at) =>
+          at >= from && entry.speaker === 'tool' ? noted(entry, `turn ${turn}`) : entry,
+        );
+        const options = { edits: 'every-turn', history, ...(state && { state }) } as const;
+        const session = await open(options);
+        if (turn > 4) expect(session.history.getAll().slice(0, 2)).toEqual([work[0], work[3]]);
+        await session.ensureCompressionBeforeSend('p');
+        expect(findViolations(session.history.getAll())).toEqual([]);
+        state = session.snapshot();
+      }
+    },
+  );
+
+  it('drops its edits where the conversation takes another turn', async () => {
+    const session = await open({ edits: 'every-turn' });
+    session.history.addAll([humanText('go'), ...FILE, ...WRITE, ...ran('r1'), ...ran('r2')]);
+    await session.ensureCompressionBeforeSend('p');
+    const others = [...ran('r3'), ...ran('r4'), ...ran('r5')];
+    const history = [humanText('go'), ...FILE, ...others];
+    const next = await open({ edits: 'append-only', history, state: session.snapshot() });
+    expect(next.history.getAll()).toEqual(history);
+  });
+
+  it('drops an edit of a call whose result the host has changed', async () => {
+    const session = await open({ edits: 'every-turn' });
+    session.history.addAll([humanText('go'), ...FILE, ...WRITE]);
+    await session.ensureCompressionBeforeSend('p');
+    const other = toolContent([toolResponse('r', 'read_file', 'another text')]);
+    const history = [humanText('go'), ...FILE.with(1, other), ...WRITE];
+    const next = await open({ edits: 'append-only', history, state: session.snapshot() });
+    expect(next.history.getAll()).toEqual(history);
   });
 
   it('drops what a compaction replaces if the first entry is another one', async () => {

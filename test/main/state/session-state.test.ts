@@ -102,10 +102,10 @@ describe('createSession with a state', () => {
 
   it('reports the first changed entry, and keeps the edits in front of it', async () => {
     const { state } = await sent();
-    const edited = HISTORY.with(7, humanText('something else'));
+    const edited = [...HISTORY.slice(0, 6), ...historyOf('a h a h h')];
     const { events, entries } = await goOn(edited, state);
-    expect(events).toEqual([{ reason: 'edited', entry: 7, followed: 1, left: 1 }]);
-    expect(entries.at(-4)).toBe(edited[7]);
+    expect(events).toEqual([{ reason: 'edited', entry: 6, followed: 1, left: 1 }]);
+    expect(entries.at(-5)).toBe(edited[6]);
     expect(entries.length).toBe(edited.length - 2);
   });
 

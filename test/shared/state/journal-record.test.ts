@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { humanText } from '../../../src/shared/content.js';
 import { ACTION } from '../../../src/shared/density/rules/marks.js';
 import {
+  inFront,
   JournalWriter,
   replacesResult,
   readJournal,
@@ -140,3 +141,34 @@ describe('readJournal', () => {
     expect(packed(rows).bytes.length).toBeLessThanOrEqual(820);
   });
 });
+
+describe('inFront', () => {
+  it('returns the rows of the first entries, with their checksums', () => {
+    fc.assert(
+      fc.property(rowsRecord, fc.nat(300), (given, length) => {
+        const record = { ...given, at: 400 };
+        const rows = rowsOf(record.rows);
+        const kept = inFront(record, length, length);
+        if (rows.some(([, , action]) => action === ACTION.cut)) {
+          expect(kept).toBe(record);
+          return;
+        }
+        const left = rows.filter(([entry = 0]) => entry < length);
+        const texts = left.filter(([, , action = 0]) => replacesResult(action)).length;
+        expect(rowsOf(kept.rows)).toEqual(left);
+        expect(kept.checksums).toEqual(record.checksums.slice(0, texts));
+        expect([kept.at, kept.shown]).toEqual([length, record.shown]);
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+
+  it('returns other records as they are', () => {
+    const unknown = { kind: 'unknown', at: 9 } as const;
+    expect(inFront(unknown, 4, 4)).toBe(unknown);
+  });
+});
+
+function rowsOf(rows: Int32Array): readonly (readonly number[])[] {
+  return Array.from({ length: rows.length / 6 }, (_, at) => [...rows.subarray(6 * at, 6 * at + 6)]);
+}
