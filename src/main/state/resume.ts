@@ -1,6 +1,7 @@
 // Initializes a history: from the saved state of an earlier session, by replaying its journal over the unchanged part of the
 // history, else with the given entries. Yields to the event loop while it loads a long history. Counts no tokens.
 
+import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
 import { PlanCursor } from '../../shared/density/plan/plan.js';
@@ -82,7 +83,9 @@ function* replayInSlices(
     if (asSent !== undefined) return asSent;
   }
   const written = yield* readAll(state);
-  const records = written.map((record) => withoutLastEntry(record, known, given[known]));
+  // Behind calls that are open, the last entry was a result, which may be why an edit was made.
+  const by = hasOpenCalls(given.slice(0, known)) ? undefined : given[known];
+  const records = written.map((record) => withoutLastEntry(record, known, by));
   const total = records.filter(({ kind }) => kind !== 'settings').length;
   const foreign = { reason: 'foreign', entry: 0, followed: 0, left: total } as const;
   const isSameAt = (at: number): boolean => digests.bytes[at] === present.bytes[at];
@@ -171,6 +174,13 @@ function withoutLastEntry(record: JournalRecord, known: number, by?: IContent): 
   for (const row = new PlanCursor(record.rows); !row.isAtEnd; row.next())
     if (row.action === ACTION.cut) return record;
   return { ...record, at: known };
+}
+
+/** Whether calls at the end of a history have no responses. */
+function hasOpenCalls(entries: readonly IContent[]): boolean {
+  const last = entries.findLastIndex(({ speaker }) => speaker === 'ai');
+  const blocks = entries.slice(Math.max(0, last)).flatMap((entry) => entry.blocks);
+  return blocks.filter(isToolCallBlock).length > blocks.filter(isToolResponseBlock).length;
 }
 
 /** @throws CtxfoldError `STATE_BROKEN` */

@@ -115,6 +115,22 @@ describe('a history that the host has changed', () => {
     expect(JSON.stringify(other.history.getAll())).toContain('noise');
   });
 
+  it('drops an edit that landed with a result in whose place the user has said something', async () => {
+    const session = await open({ edits: 'every-turn' });
+    session.history.addAll([
+      humanText('go'),
+      aiContent([toolCall('r', 'read_file', { file_path: 'a.ts' })]),
+      toolContent([toolResponse('r', 'read_file', NOISE)]),
+      aiContent([toolCall('w', 'write_file', { file_path: 'a.ts', content: 'new' })]),
+    ]);
+    const history = [...session.history.getAll(), humanText('Stop.')];
+    session.history.add(toolContent([toolResponse('w', 'write_file', 'done')]));
+    await session.ensureCompressionBeforeSend('p');
+    expect(JSON.stringify(session.history.getAll())).not.toContain('noise');
+    const other = await open({ edits: 'append-only', history, state: session.snapshot() });
+    expect(JSON.stringify(other.history.getAll())).toContain('noise');
+  });
+
   it('drops what a compaction replaces if the first entry is another one', async () => {
     const session = await sent();
     const compaction = entryOfProvider([
