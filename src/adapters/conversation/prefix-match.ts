@@ -80,7 +80,7 @@ const MIN_EDITED_LENGTH = 6;
 /**
  * Whether messages continue a known list though some in its middle have changed: its first and last messages and more than half of all
  * are the same. Instructions at the start do not count. A conversation that took another turn differs at the end of the list, but so
- * does one whose host adds the present state to its last message: there, the model's answer follows.
+ * does one whose host adds the present state to its last message: there, all in front is the same, and the model's answer follows.
  */
 export function isEditedWithin<Message>(
   format: MessageFormat<Message>,
@@ -93,7 +93,10 @@ export function isEditedWithin<Message>(
     const [message, former] = [messages[at] as Message, known[at] as Message];
     return message === former || format.isSame(message, former);
   };
-  if (!isSame(length - 1) && !isFrom(format, messages[length], 'ai')) return false;
+  if (!isSame(length - 1)) {
+    const isAnswered = isFrom(format, messages[length], 'ai');
+    return isAnswered && matchPrefix(format, messages, known.slice(0, -1)) !== undefined;
+  }
   const first = known.findIndex((message) => format.isInstruction?.(message) !== true);
   if (first === -1 || !isSame(first)) return false;
   let same = 0;

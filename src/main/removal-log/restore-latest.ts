@@ -30,8 +30,8 @@ export interface OpenSession extends Pick<Session, 'sessionId' | 'restore'> {
 }
 
 /**
- * Restores the original response to a call from the named session, from the store if it is not open, or from the removal logs of all. If several have one, the one that
- * was recorded last is returned.
+ * Restores the original response to a call from the named session, from the store if it is not open, or from the removal logs of all.
+ * If several have one, the one that was recorded last is returned.
  *
  * @throws TypeError if the id is no text, or the scope names no session; CtxfoldError `NOT_IN_REMOVAL_LOG` if no session in scope has the
  * response, or none is in scope; `SESSION_AMBIGUOUS` if several have the given id; the error of reading a log if that
@@ -58,9 +58,10 @@ export async function restoreLatest(
   if (options.acrossSessions !== true && named !== undefined) return named.restore(callId);
   const logs = sessions.flatMap(({ removalLog }) => removalLog ?? []);
   if (logs.length === 0) {
-    const { sessionId } = options;
-    const kept =
-      sessionId === undefined ? undefined : await states?.findOriginal(callId, sessionId);
+    const { sessionId, removalLogDirectory } = options;
+    // The store cannot tell where a session has its log.
+    const isNamed = sessionId !== undefined && removalLogDirectory === undefined;
+    const kept = isNamed ? await states?.findOriginal(callId, sessionId) : undefined;
     if (kept !== undefined) return kept;
     const which = options.acrossSessions === true ? '' : ' of this id';
     const advice =

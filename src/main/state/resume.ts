@@ -1,6 +1,7 @@
 // Initializes a history: from the saved state of an earlier session, by replaying its journal over the unchanged part of the
 // history, else with the given entries. Yields to the event loop while it loads a long history. Counts no tokens.
 
+import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
 import { assertIngestible } from '../../shared/ingestion.js';
@@ -137,6 +138,9 @@ function goesOn(
   wasSent: (at: number) => boolean,
 ): boolean {
   if (entries.length - firstDifference > MAX_CHANGED_END) return false;
+  // A call that has lost its result did not run. It may be why an edit was made.
+  const hasLost = entries[firstDifference]?.speaker !== 'tool';
+  if (hasLost && hasOpenCalls(entries.slice(0, firstDifference))) return false;
   const unsent = [...entries.keys()].filter((at) => {
     return at >= firstDifference && entries[at]?.speaker === 'ai' && !wasSent(at);
   });
@@ -178,6 +182,13 @@ function* continueAsSent(
   });
   yield* journal.digest.settleInSlices();
   return { journal, entries, tokens, memory: { ...memory, passes: FIRST_PASSES }, taken };
+}
+
+/** Whether calls at the end of a history have no responses. */
+function hasOpenCalls(entries: readonly IContent[]): boolean {
+  const last = entries.findLastIndex(({ speaker }) => speaker === 'ai');
+  const blocks = entries.slice(Math.max(0, last)).flatMap((entry) => entry.blocks);
+  return blocks.filter(isToolCallBlock).length > blocks.filter(isToolResponseBlock).length;
 }
 
 /** @throws CtxfoldError `STATE_BROKEN` */

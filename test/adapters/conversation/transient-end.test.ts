@@ -116,3 +116,12 @@ it('a text that the host adds to its last message, beside results, and leaves ou
   expect(sessions.length).toBeLessThanOrEqual(3);
   expect(sessions.at(-1)?.costs().requests).toBeGreaterThanOrEqual(7);
 });
+
+it('a conversation that has more than half of its messages in common with another one, and goes on longer, is not taken for it', async () => {
+  const conversations = conversationsOfTest();
+  const common = [...start, ...use('3', 'read_file', 'c.ts'), ...use('4', 'read_file', 'd.ts')];
+  const turnOf = (name: string): PlainMessage[] => [assistant(`so ${name}`), user(`on ${name}`)];
+  await conversations.compact([...common, ...turnOf('a')]);
+  await conversations.compact([...common, ...turnOf('b'), ...turnOf('b')]);
+  expect(sessions).toHaveLength(2);
+});

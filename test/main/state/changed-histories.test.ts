@@ -166,6 +166,16 @@ describe('a history that the host has changed', () => {
     expect(next.history.getAll()).toEqual(history);
   });
 
+  it('drops an edit that landed with a result in whose place the user has said something', async () => {
+    const session = await open({ edits: 'every-turn' });
+    session.history.addAll([humanText('go'), ...FILE, ...WRITE]);
+    await session.ensureCompressionBeforeSend('p');
+    expect(JSON.stringify(session.history.getAll())).not.toContain('noise');
+    const history = [humanText('go'), ...FILE, ...WRITE.slice(0, 1), humanText('Stop.')];
+    const other = await open({ edits: 'append-only', history, state: session.snapshot() });
+    expect(JSON.stringify(other.history.getAll())).toContain('noise');
+  });
+
   it('drops what a compaction replaces if the first entry is another one', async () => {
     const session = await sent();
     const compaction = entryOfProvider([

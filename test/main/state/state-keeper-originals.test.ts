@@ -49,7 +49,11 @@ describe('Session.restore with a store', () => {
     const other = createCompactor({ offload: 'inline', store });
     const restored = await other.restore(callId, { sessionId: 'mine' });
     expect(restored).toMatchObject({ response: ORIGINAL, sessionId: 'mine' });
-    for (const scope of [{ sessionId: 'not mine' }, { acrossSessions: true }] as const) {
+    for (const scope of [
+      { sessionId: 'not mine' },
+      { sessionId: 'mine', removalLogDirectory: '/logs-of-another-user' },
+      { acrossSessions: true },
+    ] as const) {
       const code = 'NOT_IN_REMOVAL_LOG';
       await expect(other.restore(callId, scope)).rejects.toMatchObject({ code });
     }
