@@ -78,9 +78,9 @@ export function withKnown<Message>(
 const MIN_EDITED_LENGTH = 6;
 
 /**
- * Whether messages continue a known list though some in its middle have changed: its first and last messages and more than half of all
- * are the same. Instructions at the start do not count. A conversation that took another turn differs at the end of the list, but so
- * does one whose host adds the present state to its last message: there, all in front is the same, and the model's answer follows.
+ * Whether messages continue a known list though some of it have changed: its first message, its last one and more than half of all are
+ * the same. Instructions at the start do not count. A conversation that took another turn differs at the end of the list, but so does
+ * one whose host adds the present state to its last messages: there, all answers are the same, and a new one follows.
  */
 export function isEditedWithin<Message>(
   format: MessageFormat<Message>,
@@ -93,15 +93,13 @@ export function isEditedWithin<Message>(
     const [message, former] = [messages[at] as Message, known[at] as Message];
     return message === former || format.isSame(message, former);
   };
-  if (!isSame(length - 1)) {
-    const isAnswered = isFrom(format, messages[length], 'ai');
-    return isAnswered && matchPrefix(format, messages, known.slice(0, -1)) !== undefined;
-  }
+  const hasSameEnd = isSame(length - 1);
+  if (!hasSameEnd && !isFrom(format, messages[length], 'ai')) return false;
   const first = known.findIndex((message) => format.isInstruction?.(message) !== true);
   if (first === -1 || !isSame(first)) return false;
-  let same = 0;
-  for (let at = first; at < length; at += 1) if (isSame(at)) same += 1;
-  return same > (length - first) / 2;
+  const others = [...known.keys()].filter((at) => at >= first && !isSame(at));
+  if (others.length >= (length - first) / 2) return false;
+  return hasSameEnd || !others.some((at) => isFrom(format, known[at], 'ai'));
 }
 
 /** Whether a message is from one speaker alone. */
