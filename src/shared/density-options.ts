@@ -1,9 +1,10 @@
 // Validates the options of density and names each one that is wrong. Checks kinds only; sets no defaults.
 
 import { DEFAULT_DENSITY_CONFIG } from './density.js';
-import type { DensityConfig } from './density.js';
+import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
 import type { ShrinkerName, ShrinkLevel } from './shrink/shrinker.js';
 import { isArray, isObject, kindOf } from './misuse.js';
+import type { FileUse, ToolUse } from './tool-use.js';
 
 /** Returns what is wrong with a value, or `undefined`. */
 type Check = (value: unknown) => string | undefined;
@@ -17,10 +18,12 @@ const record = ofKind('an object', isObject);
 
 const LINE_KEYS = ofFields({ first: text, last: text, count: text, range: text });
 const CONDITION = ofFields({ key: text, values: texts }, ['key', 'values']);
-const EXTENT = oneOf(['whole', 'part']);
+const EXTENT = oneOf<FileUse['extent']>({ whole: true, part: true });
 const TOOL_USE = ofFields(
   {
-    access: oneOf(['read', 'write', 'search', 'run', 'ask', 'instruct']),
+    access: oneOf<ToolUse['access']>({
+      ...{ read: true, write: true, search: true, run: true, ask: true, instruct: true },
+    }),
     extent: EXTENT,
     pathKeys: texts,
     pathListKeys: texts,
@@ -36,7 +39,7 @@ const TOOL_USE = ofFields(
   ['access'],
 );
 
-const SHRINK_LEVELS: readonly ShrinkLevel[] = ['lossless', 'default', 'strong'];
+const SHRINK_LEVELS = { lossless: true, default: true, strong: true } as const;
 const SHRINK_SWITCHES: Readonly<Record<ShrinkerName, Check>> = {
   shownBefore: boolean,
   lineNumbers: boolean,
@@ -47,7 +50,7 @@ const SHRINK_SWITCHES: Readonly<Record<ShrinkerName, Check>> = {
   grouping: boolean,
   blobs: boolean,
 };
-const SHRINK_FIELDS = { ...SHRINK_SWITCHES, level: oneOf(SHRINK_LEVELS) };
+const SHRINK_FIELDS = { ...SHRINK_SWITCHES, level: oneOf<ShrinkLevel>(SHRINK_LEVELS) };
 
 /** A field with a default is a switch or a number, as its default is. */
 const CHECKS_OF_DEFAULTS = Object.fromEntries(
@@ -60,11 +63,13 @@ const CHECKS_OF_DEFAULTS = Object.fromEntries(
 const CHECKS_OF_OTHERS: Readonly<Partial<Record<keyof DensityConfig, Check>>> = {
   workspaceRoot: path,
   toolCatalog: catalogProblem,
-  inclusionSyntaxes: listOf(oneOf(['delimited', 'asked-for', 'referenced-files'])),
+  inclusionSyntaxes: listOf(
+    oneOf<InclusionSyntax>({ delimited: true, 'asked-for': true, 'referenced-files': true }),
+  ),
   partialWritesSupersede: boolean,
   workingSet: record,
   shrink: shrinkProblem,
-  placeholder: oneOf(['pointer', 'informative', 'recallable']),
+  placeholder: oneOf<PlaceholderForm>({ pointer: true, informative: true, recallable: true }),
 };
 
 const DENSITY_OPTIONS = ofFields({ ...CHECKS_OF_DEFAULTS, ...CHECKS_OF_OTHERS });
@@ -125,7 +130,7 @@ function catalogProblem(catalog: unknown): string | undefined {
 
 /** The option is a word, or an object of shrinker names and `level`. */
 function shrinkProblem(option: unknown): string | undefined {
-  if (!isObject(option)) return oneOf(['off', ...SHRINK_LEVELS])(option);
+  if (!isObject(option)) return oneOf({ off: true, ...SHRINK_LEVELS })(option);
   const isKnown = Object.keys(option).every((name) => Object.hasOwn(SHRINK_FIELDS, name));
   return isKnown
     ? ofFields(SHRINK_FIELDS)(option)
@@ -136,9 +141,11 @@ function ofKind(expected: string, isKind: (value: unknown) => boolean): Check {
   return (value) => (isKind(value) ? undefined : `expected ${expected}, got ${kindOf(value)}`);
 }
 
-function oneOf(known: readonly string[]): Check {
-  const names = known.map((name) => `'${name}'`);
-  return ofKind(`one of ${names.join(', ')}`, (value) => known.some((name) => name === value));
+/** Takes the words as keys, so that none of a type can be left out. */
+function oneOf<Word extends string>(known: Readonly<Record<Word, true>>): Check {
+  const words = Object.keys(known);
+  const quoted = words.map((word) => `'${word}'`);
+  return ofKind(`one of ${quoted.join(', ')}`, (value) => words.some((word) => word === value));
 }
 
 function listOf(check: Check): Check {

@@ -5,7 +5,7 @@ import type { ToolResponseBlock } from './content.js';
 import { asArray, asRecord, fieldsOf, textOfParts, tryParseJson } from './json.js';
 import type { JsonRecord } from './json.js';
 import { withoutCodes } from './shown-text.js';
-import { listOf } from './word-lists.js';
+import { wordList } from './word-lists.js';
 
 /** `running`: the result is not complete. `unstated`: nothing tells whether the call failed. */
 export type CallOutcome = 'denied' | 'failed' | 'passed' | 'running' | 'unstated';
@@ -71,7 +71,7 @@ const CUT_SHORT = new RegExp(
 
 // Structured results.
 
-const CODE_KEYS = listOf('exit_code exitCode returncode return_code exit exitStatus exit_status');
+const CODE_KEYS = wordList('exit_code exitCode returncode return_code exit exitStatus exit_status');
 
 /** Agents store small structured results as JSON text; longer texts are not parsed. */
 const MAX_PARSED = 20_000;
@@ -113,7 +113,7 @@ function flagsOf(json: string): JsonRecord {
 const TEXT_AFTER_OBJECT = /\}\r?\n(?=[^\s}\],])/;
 
 const FLAGS: ReadonlySet<string> = new Set([
-  ...listOf('isError is_error ok success error'),
+  ...wordList('isError is_error ok success error'),
   ...CODE_KEYS,
 ]);
 /** UTF-16 units at the start of long JSON that are searched for outcome fields. */

@@ -1,21 +1,21 @@
 // Judges by the words of a tool's name whether it shows or changes something, and by those of a parameter's whether it says where.
 
-import { setOf } from './word-lists.js';
+import { wordSet } from './word-lists.js';
 
-const SHOWS = setOf(
+const SHOWS = wordSet(
   'browse check count describe details diagnostics download export fetch find get goto history hover info list lookup ' +
     'navigate open output poll query read screenshot scroll search show snapshot status view wait',
 );
 /** Names of tools with which an agent takes notes for itself. */
-const NOTES = setOf('plan think todo todos');
+const NOTES = wordSet('plan think todo todos');
 
 /** Words that are only verbs: whatever follows one is what it changes, as in `update_order_status`. */
-const CHANGES = setOf(
+const CHANGES = wordSet(
   'activate add append apply approve archive assign buy cancel close create deactivate delete disable edit enable grant insert make modify ' +
     'patch publish register reject remove rename replace reserve resolve restart revoke save send set submit update upload write',
 );
 /** Verbs that may also be nouns, such as `order` in `order_status`. */
-const MAY_CHANGE = setOf(
+const MAY_CHANGE = wordSet(
   'book change charge checkout click comment confirm deploy drag email escalate fill import invite issue log merge move notify order pay ' +
     'place post press put refund reply reset retry rollback scale schedule select start stop sync transfer trigger type',
 );
@@ -45,13 +45,13 @@ export function changesSomething(toolName: string): boolean {
 }
 
 /** What the same path or command means something else in. */
-const PLACES = setOf(
+const PLACES = wordSet(
   'account bucket branch cluster commit computer connection container database device drive environment host hostname instance machine ' +
     'namespace node org organization owner pod project ref region repo repository revision sandbox schema server session sha share site ' +
     'tag tenant version vm volume workspace',
 );
 /** What the value is, behind the word for the place, as in `container_id`. */
-const VALUES = setOf('id key name no number slug uri url');
+const VALUES = wordSet('id key name no number slug uri url');
 
 /** Fast path: hardly any name has such a word in it, and splitting all names into words takes 2 µs a call. */
 const MAY_SAY_WHERE = new RegExp([...PLACES].join('|'), 'i');

@@ -1,9 +1,9 @@
 // Lists of words, written as one text with spaces between them.
 
-export function listOf(words: string): readonly string[] {
+export function wordList(words: string): readonly string[] {
   return words.split(' ');
 }
 
-export function setOf(words: string): ReadonlySet<string> {
-  return new Set(listOf(words));
+export function wordSet(words: string): ReadonlySet<string> {
+  return new Set(wordList(words));
 }

@@ -92,11 +92,12 @@ function measureAt(
   start: number,
   end: number,
 ): EntryMeasure {
-  const own = blocks.subarray(start, end);
-  const everySecond = (from: number): readonly number[] => [
-    ...own.filter((_, at) => at % 2 === from),
-  ];
-  return { tokens, blocks: everySecond(0), results: everySecond(1) };
+  const [all, results]: [number[], number[]] = [[], []];
+  for (let at = start; at < end; at += 2) {
+    all.push(blocks[at] ?? NONE);
+    results.push(blocks[at + 1] ?? NONE);
+  }
+  return { tokens, blocks: all, results };
 }
 
 class PackedReader {

@@ -41,7 +41,7 @@ function lastResult(history: readonly IContent[], config: DensityConfig = CONFIG
   return block?.type === 'tool_response' ? String(block.result) : '';
 }
 
-const LEFT_OUT = /^\[… (\d+) lines as in read_file a\.ts(?:, from ".*")? …\]$/;
+const LEFT_OUT = /^\[… (\d+) lines as in read_file a\.ts …\]$/;
 
 /** Whether a result with its references expanded equals the original. */
 function isFaithful(left: string, original: string, source: string): boolean {

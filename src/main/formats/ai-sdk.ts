@@ -67,7 +67,7 @@ function readMessage(message: JsonRecord, history: HistoryAssembler): void {
     id: asText(message['id']),
     timestamp: asTimestamp(message['createdAt'] ?? asRecord(message['metadata'])?.['createdAt']),
   };
-  for (const step of stepsOf(partsOf(message) ?? message['content'])) {
+  for (const step of stepsOf(partsOf(message) ?? message['content'] ?? message['parts'])) {
     readStep(step, role, metadata, history);
   }
 }

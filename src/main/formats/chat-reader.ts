@@ -15,7 +15,7 @@ import {
 } from '../../shared/json.js';
 import { readContent } from './content-parts.js';
 import { mediaBlock } from './media.js';
-import { setOf } from '../../shared/word-lists.js';
+import { wordSet } from '../../shared/word-lists.js';
 import { asTimestamp } from './timestamp.js';
 
 /** What an agent adds to the plain chat API. */
@@ -30,7 +30,7 @@ export interface ChatDialect {
 }
 
 /** The roles of messages. */
-export const CHAT_ROLES: ReadonlySet<unknown> = setOf(
+export const CHAT_ROLES: ReadonlySet<unknown> = wordSet(
   'system developer user assistant tool function',
 );
 

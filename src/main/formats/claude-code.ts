@@ -10,11 +10,11 @@ import type { BranchMessage } from './claude-branch.js';
 import { ABANDONED_BRANCH } from './history-assembler.js';
 import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
 import { asRecord, asText, type JsonRecord } from '../../shared/json.js';
-import { setOf } from '../../shared/word-lists.js';
+import { wordSet } from '../../shared/word-lists.js';
 import { timeOf } from './timestamp.js';
 
 /** Record types that hold no messages. */
-const BOOKKEEPING = setOf(
+const BOOKKEEPING = wordSet(
   'agent-name ai-title custom-title file-history-snapshot last-prompt mode permission-mode pr-link progress queue-operation result ' +
     'stream_event summary system tag',
 );

@@ -6,11 +6,11 @@ import type { Format } from './format.js';
 import { addAnthropicMessage } from './anthropic-content.js';
 import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
 import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
-import { setOf } from '../../shared/word-lists.js';
+import { wordSet } from '../../shared/word-lists.js';
 import { asTimestamp } from './timestamp.js';
 
 /** Block types that OpenAI's chat API does not have. */
-const OWN_BLOCKS = setOf('file thinking redacted_thinking tool_use tool_result');
+const OWN_BLOCKS = wordSet('file thinking redacted_thinking tool_use tool_result');
 
 /** Whether a list of messages is Cline's rather than an OpenAI chat. */
 function areClineMessages(messages: readonly unknown[]): boolean {

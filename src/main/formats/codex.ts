@@ -18,29 +18,29 @@ import {
   tryParseJson,
   type JsonRecord,
 } from '../../shared/json.js';
-import { listOf, setOf } from '../../shared/word-lists.js';
+import { wordList, wordSet } from '../../shared/word-lists.js';
 import { timeOf } from './timestamp.js';
 
 /** Envelopes that hold no messages. */
-const STATE = setOf(
+const STATE = wordSet(
   'dynamic_tools_updated inter_agent_communication_metadata security_risk_score token_usage_record world_state',
 );
 
 const ENVELOPES: ReadonlySet<string> = new Set([
-  ...listOf('response_item event_msg session_meta turn_context compacted'),
+  ...wordList('response_item event_msg session_meta turn_context compacted'),
   ...STATE,
 ]);
 
-const CALLS = setOf('function_call custom_tool_call local_shell_call');
-const OUTPUTS = setOf('function_call_output custom_tool_call_output');
+const CALLS = wordSet('function_call custom_tool_call local_shell_call');
+const OUTPUTS = wordSet('function_call_output custom_tool_call_output');
 const ITEMS: ReadonlySet<string> = new Set([
-  ...listOf('message reasoning web_search_call'),
+  ...wordList('message reasoning web_search_call'),
   ...CALLS,
   ...OUTPUTS,
 ]);
 
 /** Items that hold no messages. */
-const BOOKKEEPING = setOf(
+const BOOKKEEPING = wordSet(
   'compaction compaction_trigger configuration_update context_compaction ghost_snapshot',
 );
 

@@ -15,11 +15,11 @@ import {
   type ToolCatalog,
   type ToolUse,
 } from '../../shared/tool-use.js';
-import { listOf } from '../../shared/word-lists.js';
+import { wordList } from '../../shared/word-lists.js';
 import { EDITOR_TOOL, editorUse } from './editor-tool.js';
 import { FORMATS } from './formats.js';
 
-const PATH_KEYS = listOf(
+const PATH_KEYS = wordList(
   'file_path absolute_path path filePath target_file filename filepath AbsolutePath TargetFile relative_path pathInProject file',
 );
 
@@ -43,11 +43,11 @@ const READS: readonly FileUse[] = [
 /** For tools whose parameter `mode` says what they show of a file: also what is found in it, or its beginning. */
 const READS_BY_MODE: readonly ToolUse[] = [
   ...only(
-    { when: { key: 'mode', values: listOf('Directory Search find search stats diff') } },
+    { when: { key: 'mode', values: wordList('Directory Search find search stats diff') } },
     searches(),
   ),
   ...only(
-    { when: { key: 'mode', values: listOf('preview chunk time_machine') } },
+    { when: { key: 'mode', values: wordList('preview chunk time_machine') } },
     readsFile('part', PATH_KEYS),
   ),
   ...READS,
@@ -61,7 +61,7 @@ const READS_FOUND: readonly FileUse[] = [{ access: 'read', extent: 'part', has: 
 /** For tools that list places in the code, such as those of language servers: the call names the file that it begins at. */
 const LISTS_PLACES = only({ has: [...PATH_KEYS, 'files', 'uri'] }, searches());
 /** The operations of tools that pass on to language servers. Others may change files, such as `rename`. */
-const SHOWING_OPERATIONS = listOf(
+const SHOWING_OPERATIONS = wordList(
   'goToDefinition goToImplementation findReferences hover documentSymbol workspaceSymbol prepareCallHierarchy incomingCalls outgoingCalls',
 );
 const LISTS_PLACES_IF_TOLD = only(
@@ -81,18 +81,18 @@ const LISTS_SYMBOLS: readonly ToolUse[] = [
 const WRITES_PART = writesFile('part', PATH_KEYS);
 /** For tools that edit or show a file, as a parameter says. */
 const SHOWS = ['command', 'action', 'operation', 'mode'].flatMap((key) =>
-  only({ when: { key, values: listOf('view read show open') } }, readsFile('part', PATH_KEYS)),
+  only({ when: { key, values: wordList('view read show open') } }, readsFile('part', PATH_KEYS)),
 );
 const APPENDS = [
   ...only({ when: { key: 'mode', values: ['append'] } }, WRITES_PART),
   ...only({ when: { key: 'append', values: ['true'] } }, WRITES_PART),
 ];
 /** The parameters that hold the text of a file. */
-const TEXT_KEYS = listOf(
+const TEXT_KEYS = wordList(
   'content contents text file_text file_content fileContent new_content code data body',
 );
 /** The parameters that hold what an edit puts in the place of a text. */
-const REPLACEMENT_KEYS = listOf(
+const REPLACEMENT_KEYS = wordList(
   'new_string new_str new_text newString newText replace replacement',
 );
 const WRITES_WHOLE = writesFile('whole', PATH_KEYS);
@@ -233,7 +233,7 @@ function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
 
 /** Tool names that databases and other services use too, and the parameters by which such a call counts as a file search. */
 const COMMON_NAMES: ReadonlySet<string> = new Set(['find', 'list', 'List']);
-const SEARCH_KEYS = [...listOf('pattern glob name dir directory dirpath'), ...PATH_KEYS];
+const SEARCH_KEYS = [...wordList('pattern glob name dir directory dirpath'), ...PATH_KEYS];
 
 /** Restricts a use to calls that have one of its parameters, and extends it to tools prefixed by the name of an MCP server. */
 function fitting(use: ToolUse, isCommon: boolean): readonly ToolUse[] {

@@ -10,11 +10,11 @@ import type { Format, PlacedRecord, RecordReader } from './format.js';
 import type { HistoryAssembler, RecordedMetadata } from './history-assembler.js';
 import { readContent } from './content-parts.js';
 import { mediaBlock } from './media.js';
-import { setOf } from '../../shared/word-lists.js';
+import { wordSet } from '../../shared/word-lists.js';
 import { timeOf } from './timestamp.js';
 
 /** The types of entries. Those in the second line are not sent to the model. */
-const ENTRIES = setOf(
+const ENTRIES = wordSet(
   'branch_summary compaction custom_message message ' +
     'context_edit custom label model_change session_info thinking_level_change usage',
 );

@@ -53,15 +53,12 @@ export function estimatePayloadTokens(payload: unknown): number {
   return tokensOfCharacters(payloadText(payload).length);
 }
 
-/**
- * Estimates the tokens of a result, including its media, by its bytes: characters of Chinese, Japanese and Korean have about three, and are
- * nearly a token each. Does not serialize it.
- */
+/** Estimates the tokens of a result, including its media, by its characters; see `widthOf`. Does not serialize it. */
 export function estimateResultTokens({
   result,
   mediaTokens,
 }: Pick<ToolResponseBlock, 'result' | 'mediaTokens'>): number {
-  return tokensOfCharacters(payloadCharacters(result, bytesOf)) + (mediaTokens ?? 0);
+  return tokensOfCharacters(payloadCharacters(result, widthOf)) + (mediaTokens ?? 0);
 }
 
 /** The estimated tokens of a text inside JSON, expressed as characters. */
@@ -117,8 +114,11 @@ function lengthOf(text: string): number {
   return text.length;
 }
 
-function bytesOf(text: string): number {
-  return Buffer.byteLength(text);
+const WIDE = /[\u2e80-\uffff]+/g;
+
+/** The UTF-16 units of a text, where those of Chinese, Japanese and Korean count as three: they are nearly a token each. */
+function widthOf(text: string): number {
+  return text.length + 2 * (text.length - text.replace(WIDE, '').length);
 }
 
 function scalarCharacters(value: unknown, ofText: (text: string) => number): number {

@@ -92,8 +92,12 @@ describe('messages of the AI SDK', () => {
     const rows = CHAT.map(({ role, parts }) => ({ role, parts: JSON.stringify(parts) }));
     for (const { format, entries } of [await readJson(rows), await readLines(rows)])
       expect([format, bare(entries)]).toEqual(['ai-sdk', READ]);
-    const { entries } = await readJson([...rows, { role: 'user', parts: '[', content: 'go on' }]);
-    expect(bare(entries).slice(READ.length)).toEqual([humanText('go on')]);
+    const plain = [{ parts: '[', content: 'go on' }, { parts: 'and on' }];
+    const { entries } = await readJson([
+      ...rows,
+      ...plain.map((each) => ({ role: 'user', ...each })),
+    ]);
+    expect(bare(entries).slice(READ.length)).toEqual([humanText('go on'), humanText('and on')]);
   });
 
   it('have their id and time', async () => {

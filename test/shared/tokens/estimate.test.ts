@@ -146,6 +146,7 @@ describe('estimateResultTokens', () => {
       'English',
       'The file was not found, so the default settings of the project are used instead. ',
     ],
+    ['Russian', 'Файл не найден, поэтому используются настройки проекта по умолчанию. '],
     ['Chinese', '找不到该文件，因此改用项目的默认设置。请检查路径是否正确，然后再次运行构建。'],
     ['Japanese', 'ファイルが見つからないため、プロジェクトの既定の設定を使用します。'],
     ['Korean', '파일을 찾을 수 없으므로 프로젝트의 기본 설정을 대신 사용합니다. '],

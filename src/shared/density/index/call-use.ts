@@ -6,7 +6,7 @@ import type { JsonRecord } from '../../json.js';
 import type { ToolCallBlock } from '../../content.js';
 import { serverOf } from '../../tool-catalog.js';
 import { saysWhere } from '../../tool-words.js';
-import { listOf } from '../../word-lists.js';
+import { wordList } from '../../word-lists.js';
 import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-use.js';
 import { contradicts, fileKeysOf, isFileUse, pathsOf, useOf } from './file-access.js';
 import { MAX_LINE, rangeOf, readCommand, WHOLE_FILE } from './command-reading.js';
@@ -33,7 +33,7 @@ export interface CallUse {
 
 const NO_PATHS: readonly string[] = [];
 const UNKNOWN: CallUse = { access: CALL_ACCESS.none, kind: CALL_KIND.unknown, paths: NO_PATHS };
-const DIRECTORY_KEYS = listOf(
+const DIRECTORY_KEYS = wordList(
   'workdir cwd Cwd cd directory dir_path working_directory workingDirectory working_dir workingDir',
 );
 

@@ -1,7 +1,7 @@
 // Determines which programs a shell command runs and whether they read files, write files or search.
 // Knows only the few programs that agents use for these purposes.
 
-import { listOf, setOf } from '../../word-lists.js';
+import { wordList, wordSet } from '../../word-lists.js';
 
 /** What a program is for. */
 export type Purpose = 'read' | 'write' | 'search';
@@ -15,7 +15,7 @@ const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
 ]);
 
 function namesOf(purpose: Purpose, programs: string): readonly (readonly [string, Purpose])[] {
-  return listOf(programs).map((program) => [program, purpose]);
+  return wordList(programs).map((program) => [program, purpose]);
 }
 
 /** A search for every line, or with 10 or more lines of context, shows a file rather than searches it. */
@@ -39,14 +39,14 @@ function ofGit(subcommands: string): RegExp {
 }
 
 /** Words that may precede a program's name: wrappers and shell keywords. */
-const WRAPPERS = setOf('sudo time timeout command env nice nohup if then do else cmd');
+const WRAPPERS = wordSet('sudo time timeout command env nice nohup if then do else cmd');
 /** These run a program elsewhere; its name comes after other words, such as a host or a container. */
-const REMOTE = setOf('docker podman kubectl ssh wsl');
+const REMOTE = wordSet('docker podman kubectl ssh wsl');
 /** These start another program wherever they appear in a command. */
-const STARTERS = setOf('xargs -exec -execdir');
+const STARTERS = wordSet('xargs -exec -execdir');
 
 /** Programs and words of a shell or a script that print little or only filter, so that a search next to them is still one. */
-const QUIET = setOf(
+const QUIET = wordSet(
   'cd set-location push-location pop-location pushd popd pwd echo printf export set true test exit sort uniq wc cut tr column stat file ' +
     'which basename dirname for while in read done fi const let await return',
 );

@@ -60,9 +60,13 @@ export function workingSetOf(
   choice: WorkingSetChoice,
   preset: WorkingSetRules | undefined,
 ): WorkingSetRules | undefined {
-  if (choice === 'preset') return preset;
-  if (choice === 'off') return undefined;
-  return choice === 'default' ? DEFAULT_WORKING_SET : AGGRESSIVE_WORKING_SET;
+  const rules = {
+    preset,
+    off: undefined,
+    default: DEFAULT_WORKING_SET,
+    aggressive: AGGRESSIVE_WORKING_SET,
+  };
+  return rules[choice];
 }
 
 /** Prunes results that left the working set. */

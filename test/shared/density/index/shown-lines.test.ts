@@ -73,6 +73,17 @@ describe('KnownShingles', () => {
     // The whole text.
     expect(found(`${other}\n${text(0, 60)}\n${other}`)).toEqual([{ start: 5, end: 65, row: 0 }]);
     expect(found(text(20, 9))).toEqual([{ start: 0, end: 9, row: 0, isHardToFind: true }]);
+    const [near, far] = [
+      { start: 0, end: 9, row: 0 },
+      { start: 0, end: 9, row: 0, isHardToFind: true },
+    ];
+    expect([3, 4, 47, 48].map((first) => found(text(first, 9))[0])).toEqual([near, far, far, near]);
+    // Nearly the whole text.
+    known.note(2, linesOf(text(200, 12)));
+    const around = (shown: string): unknown =>
+      known.shownIn(linesOf(`${text(100, 10)}\n${shown}\n${text(100, 10)}`), new Map([[2, 0]]));
+    expect(around(text(202, 9))).toEqual([{ start: 10, end: 19, row: 0 }]);
+    expect(around(text(202, 8))).toEqual([{ start: 10, end: 18, row: 0, isHardToFind: true }]);
     expect(found(`${text(0, 9)}\n${other}\n${text(40, 9)}`)).toEqual([
       { start: 0, end: 9, row: 0 },
       { start: 14, end: 23, row: 0, isHardToFind: true },

@@ -307,9 +307,11 @@ describe('SHRINK', () => {
     const matches = lines(0, 60)
       .split('\n')
       .map((line, at) => `${at * 3 + 1}:${line}`);
-    const part = `${matches.slice(20, 32).join('\n')}\n${lines(60, 62)}`;
+    const part = `${matches.slice(0, 12).join('\n')}\n${lines(60, 62)}`;
     const result = lastResult([humanText('go'), ...run(matches.join('\n'), 'first'), ...run(part)]);
-    expect(result).toBe(part);
+    expect(String(result).split('\n', 1)).toEqual([
+      expect.stringMatching(/^\[… 12 lines as in [^,]* …\]$/),
+    ]);
   });
 
   it('removes the spaces before line numbers of a file, and recognizes these lines again', () => {
