@@ -2,7 +2,7 @@
 // session leaves it alone for a model that needs it, but does not keep what it has removed; the caller's messages still have it. Pure.
 
 import { beginsWithReasoning } from '../../main/preflight/reasoning-policy.js';
-import { isToolResponseBlock } from '../../shared/content.js';
+import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import { findTurnStart } from '../../shared/turn-start.js';
 import type { TurnPart } from '../../shared/turn-start.js';
 import type { GivenMessage, Place } from '../format/message-place.js';
@@ -11,7 +11,8 @@ import type { MessageView } from './message-view.js';
 /**
  * Returns the current messages with the call that began the turn, and its results, as they were given, if the turn now begins without
  * reasoning; the same list otherwise. Also restores a call whose results were removed while words of the user beside them stay: these
- * would begin another turn. If nothing is left in front of a restored call, so is the question, because a request begins with the user.
+ * would begin another turn; and the end of an earlier turn, whose rest would be a part of this one. If nothing is left in front of a
+ * restored call, so is the question, because a request begins with the user.
  *
  * @param current the view's current messages, or the caller's copies of them
  */
@@ -25,6 +26,8 @@ export function restoreTurnStart<Message>(
   const { question, start } = findTurnStart(records, partOf);
   if (!beginsWithReasoning(records[start]?.parts)) return current;
   const missing = missingIn(exchangesOf(records.slice(start)));
+  const hasLostEnd = 'remaining' in sent && sent.index < question;
+  if (hasLostEnd) missing.unshift(...boundaryAt(question, records));
   if (missing.length === 0) return current;
   const asked = records[question]?.given;
   const messages: Message[] = [];
@@ -59,7 +62,7 @@ export function restoreTurnStart<Message>(
 /** Returns the messages of a turn that are to be given back, in order. */
 function missingIn<Message>(
   exchanges: readonly (readonly GivenMessage<Message>[])[],
-): readonly GivenMessage<Message>[] {
+): GivenMessage<Message>[] {
   const first = exchanges.find((exchange) => exchange.some(isLeft));
   if (first === undefined) return [];
   const restored = exchanges.filter(hasOnlyWords);
@@ -67,6 +70,19 @@ function missingIn<Message>(
   if (!beginsWithReasoning(hasOnlyWords(first) ? begun?.parts : begun?.remaining))
     restored.unshift(...exchanges.slice(0, 1));
   return [...new Set(restored.flat())];
+}
+
+/**
+ * Returns what is gone of the answer that ended an earlier turn and of the question that began this one, if that answer is gone: what
+ * is left of the earlier turn would be a part of this one.
+ */
+function boundaryAt<Message>(
+  question: number,
+  records: readonly GivenMessage<Message>[],
+): readonly GivenMessage<Message>[] {
+  const end = records.slice(0, question).findLast(({ speaker }) => speaker === 'ai');
+  if (end === undefined || isLeft(end) || end.parts.some(isToolCallBlock)) return [];
+  return [end, ...records.slice(question, question + 1).filter((record) => !isLeft(record))];
 }
 
 const PARTS = { ai: 'answer', human: 'words', tool: 'results' } as const;

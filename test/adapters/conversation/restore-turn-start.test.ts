@@ -75,6 +75,18 @@ describe('restoreTurnStart', () => {
       '0 4- 5 6',
       '0 3 4 5 6',
     ],
+    [
+      'the end of an earlier turn, which would go on in this one',
+      'h a:*s1,r1 t:r1 a h a:*s2,r2 t:r2 a:w3 t:w3',
+      '0 1- 2 h 4 5 6 7 8',
+      '0 1- 2 h 3 4 5 6 7 8',
+    ],
+    [
+      'the question behind it',
+      'h a:*s1,r1 t:r1 a h a:*s2,r2 t:r2 a:w3 t:w3',
+      '0 1- 2 h 7 8',
+      '0 1- 2 h 3 4 5 6 7 8',
+    ],
   ])('restores %s', (_, notation, left, expected) => {
     expect(restored(notation, left)).toBe(expected);
   });
