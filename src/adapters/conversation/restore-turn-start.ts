@@ -5,6 +5,7 @@ import { beginsWithReasoning } from '../../main/preflight/reasoning-policy.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import { findTurnStart } from '../../shared/turn-start.js';
 import type { TurnPart } from '../../shared/turn-start.js';
+import { isAtOrBehind } from '../format/message-place.js';
 import type { GivenMessage, Place } from '../format/message-place.js';
 import type { MessageView } from './message-view.js';
 
@@ -12,7 +13,8 @@ import type { MessageView } from './message-view.js';
  * Returns the current messages with the call that began the turn, and its results, as they were given, if the turn now begins without
  * reasoning; the same list otherwise. Also restores a call whose results were removed while words of the user beside them stay: these
  * would begin another turn; and the end of an earlier turn, whose rest would be a part of this one. If nothing is left in front of a
- * restored call, so is the question, because a request begins with the user.
+ * restored call, so is the question, because a request begins with the user. Acknowledgements of summaries go where they would end the
+ * turn.
  *
  * @param current the view's current messages, or the caller's copies of them
  */
@@ -24,11 +26,16 @@ export function restoreTurnStart<Message>(
   if (sent === undefined || ('remaining' in sent && beginsWithReasoning(sent.remaining)))
     return current;
   const { question, start } = findTurnStart(records, partOf);
-  if (!beginsWithReasoning(records[start]?.parts)) return current;
-  const missing = missingIn(exchangesOf(records.slice(start)));
-  const hasLostEnd = 'remaining' in sent && sent.index < question;
-  if (hasLostEnd) missing.unshift(...boundaryAt(question, records));
-  if (missing.length === 0) return current;
+  const first = records[start];
+  if (first !== undefined && !beginsWithReasoning(first.parts)) return current;
+  const turn = records.slice(start === -1 ? question : start);
+  const missing = missingIn(exchangesOf(turn));
+  missing.unshift(...boundaryAt(question, records));
+  // An acknowledgement of a summary within the turn would end it.
+  const begun = places.findIndex((place) => turn[0] !== undefined && isAtOrBehind(place, turn[0]));
+  const isEnd = (place: Place<Message>, at: number): boolean =>
+    'entry' in place && place.entry.speaker === 'ai' && begun !== -1 && at > begun;
+  if (missing.length === 0 && !places.some(isEnd)) return current;
   const asked = records[question]?.given;
   const messages: Message[] = [];
   let next = 0;
@@ -45,6 +52,7 @@ export function restoreTurnStart<Message>(
   };
   for (const [at, message] of current.entries()) {
     const place = places[at];
+    if (place !== undefined && isEnd(place, at)) continue;
     if (place === undefined || 'entry' in place) {
       isAcknowledged = place?.entry.speaker === 'ai';
       messages.push(message);
@@ -74,14 +82,16 @@ function missingIn<Message>(
 
 /**
  * Returns what is gone of the answer that ended an earlier turn and of the question that began this one, if that answer is gone: what
- * is left of the earlier turn would be a part of this one.
+ * is left of earlier turns would be a part of this one. Empty if nothing is.
  */
 function boundaryAt<Message>(
   question: number,
   records: readonly GivenMessage<Message>[],
 ): readonly GivenMessage<Message>[] {
-  const end = records.slice(0, question).findLast(({ speaker }) => speaker === 'ai');
+  const answers = records.slice(0, Math.max(0, question)).filter(({ speaker }) => speaker === 'ai');
+  const end = answers.at(-1);
   if (end === undefined || isLeft(end) || end.parts.some(isToolCallBlock)) return [];
+  if (!answers.some(isLeft)) return [];
   return [end, ...records.slice(question, question + 1).filter((record) => !isLeft(record))];
 }
 

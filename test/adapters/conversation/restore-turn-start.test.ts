@@ -87,6 +87,18 @@ describe('restoreTurnStart', () => {
       '0 1- 2 h 7 8',
       '0 1- 2 h 3 4 5 6 7 8',
     ],
+    [
+      'the end of an earlier turn in front of a question',
+      'h a:*s1,r1 t:r1 a:w2 t:w2 a h',
+      '0 3 4 6',
+      '0 3 4 5 6',
+    ],
+    [
+      'what the acknowledgement of a summary has ended',
+      'h a:*s1,r1 t:r1 h a:w2 t:w2 a:r3 t:r3',
+      '0 1 2 h a 3 6 7',
+      '0 1 2 h 3 6 7',
+    ],
   ])('restores %s', (_, notation, left, expected) => {
     expect(restored(notation, left)).toBe(expected);
   });
