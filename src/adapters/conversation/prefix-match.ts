@@ -108,7 +108,10 @@ export function isFrom<Message>(
   message: Message | undefined,
   speaker: IContent['speaker'],
 ): boolean {
-  const entries = message === undefined ? [] : readAlone(format, message).entries;
+  return message !== undefined && areFrom(readAlone(format, message).entries, speaker);
+}
+
+export function areFrom(entries: readonly IContent[], speaker: IContent['speaker']): boolean {
   return entries.length > 0 && entries.every((entry) => entry.speaker === speaker);
 }
 

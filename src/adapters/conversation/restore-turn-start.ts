@@ -27,7 +27,7 @@ export function restoreTurnStart<Message>(
     return current;
   const { question, start } = findTurnStart(records, partOf);
   const first = records[start];
-  if (first !== undefined && !beginsWithReasoning(first.parts)) return current;
+  if (first === undefined ? question === -1 : !beginsWithReasoning(first.parts)) return current;
   const turn = records.slice(start === -1 ? question : start);
   const missing = missingIn(exchangesOf(turn));
   missing.unshift(...boundaryAt(question, records));

@@ -4,7 +4,7 @@
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import type { MessageFormat } from '../format/message-format.js';
 import type { KnownMessages } from '../format/message-place.js';
-import { beginAlike, isFrom, matchPrefix } from './prefix-match.js';
+import { areFrom, beginAlike, isFrom, matchPrefix } from './prefix-match.js';
 import { readAlone } from './read-in-slices.js';
 
 /** The messages of a call, divided into those for the session and a transient one at the end. */
@@ -68,9 +68,9 @@ function splitTransientEnd<Message>(
   messages: readonly Message[],
 ): SplitMessages<Message> {
   const last = messages.at(-1);
-  if (last === undefined || messages.length < 2 || !isFrom(format, last, 'human'))
-    return allStable(messages);
+  if (last === undefined || messages.length < 2) return allStable(messages);
   const { entries } = readAlone(format, last);
+  if (!areFrom(entries, 'human')) return allStable(messages);
   const transientTokens = entries.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
   return { stable: messages.slice(0, -1), transient: [last], transientTokens };
 }

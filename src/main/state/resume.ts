@@ -141,9 +141,9 @@ function goesOn(
   // A call that has lost its result did not run. It may be why an edit was made.
   const hasLost = entries[firstDifference]?.speaker !== 'tool';
   if (hasLost && hasOpenCalls(entries.slice(0, firstDifference))) return false;
-  const unsent = [...entries.keys()].filter((at) => {
-    return at >= firstDifference && entries[at]?.speaker === 'ai' && !wasSent(at);
-  });
+  const unsent = entries
+    .slice(firstDifference)
+    .filter(({ speaker }, at) => speaker === 'ai' && !wasSent(firstDifference + at));
   return unsent.length <= 1;
 }
 
