@@ -74,6 +74,8 @@ const MAX_TALLIES = 100;
 export class HistoryAssembler {
   /** Where the record that is being read is. Warnings name it. */
   place: TranscriptPlace = {};
+  /** The model of messages that name none. */
+  model: string | undefined;
   #events: TranscriptEvent[] = [];
   #turn: OpenTurn | undefined;
   #turns = 0;
@@ -122,6 +124,7 @@ export class HistoryAssembler {
     // The first part has the start time, the last one the final usage.
     turn.metadata = {
       ...metadata,
+      model: metadata.model ?? this.model,
       ...withoutUndefined(turn.metadata),
       ...(metadata.usage !== undefined && { usage: metadata.usage }),
     };

@@ -17,7 +17,7 @@ import { detectDocumentFormat, detectRecordFormat, FORMATS, listOf } from './for
 import { HistoryAssembler } from './history-assembler.js';
 import { jsonErrorOffset, lineAndColumn } from './json-error-offset.js';
 import { INVALID_UNICODE, LineSplitter, readJsonLines } from './json-lines.js';
-import { asRecord, tryParseJson, type JsonRecord } from '../../shared/json.js';
+import { asRecord, asText, tryParseJson, type JsonRecord } from '../../shared/json.js';
 import { agentPreset, type AgentPreset } from './presets.js';
 import { readText, unreadable, type TranscriptChunks } from './transcript-text.js';
 import {
@@ -229,6 +229,8 @@ async function* assemble(
 ): AsyncGenerator<TranscriptEvent> {
   yield { kind: 'format', format: format.name };
   const history = new HistoryAssembler();
+  // A saved request names its model beside its messages.
+  history.model = asText(document?.['model']);
   const reader = format.open(history, document);
   const what = document === undefined ? 'record' : 'message';
   for await (const { value, damage, ...place } of items) {

@@ -44,6 +44,15 @@ describe('a dump of messages', () => {
       expect([count('tool_call'), count('tool_response'), read.warnings]).toEqual([6, 6, []]);
     }
   });
+
+  it.each(API_TALKS)('names the model of its request: $name', async (api) => {
+    const body = JSON.parse(bodyOf(api, talk(api, 3))) as object;
+    const { entries } = await readJson({ ...body, model: 'claude-opus-5-5' });
+    const models = entries
+      .filter(({ speaker }) => speaker === 'ai')
+      .map(({ metadata }) => metadata?.model);
+    expect(new Set(models)).toEqual(new Set(['claude-opus-5-5']));
+  });
 });
 
 describe('readTranscript', () => {
