@@ -376,6 +376,7 @@ class ThreadedCompactor implements Compactor {
       new SummarizerError(message, 'SUMMARIZER_FAILED', failure);
     return askHost(
       'The summarizer function',
+      'an object with contextLimit and generate',
       () => summarizer(profile),
       failed,
       (answer) => (isSummarizer(answer) ? answer : undefined),

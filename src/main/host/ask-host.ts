@@ -9,12 +9,14 @@ import { kindOf } from '../../shared/misuse.js';
  * Calls a function of the host.
  *
  * @param name the function's name in error messages
+ * @param expected what it has to return, for error messages
  * @param failed creates the error to throw
  * @param read parses the answer; returns `undefined` for an invalid one
  * @throws what `failed` creates, if the function or `read` throws, or the answer is invalid.
  */
 export function askHost<Answer>(
   name: string,
+  expected: string,
   ask: () => unknown,
   failed: (message: string, options?: ErrorOptions) => Error,
   read: (answer: unknown) => Answer | undefined,
@@ -31,7 +33,7 @@ export function askHost<Answer>(
   if (found !== undefined) return found;
   // An unhandled rejection would end the process.
   if (types.isPromise(answer)) answer.catch(() => undefined);
-  throw failed(`${name} returned ${kindOf(answer)}, which is not what it has to.`);
+  throw failed(`${name} returned ${kindOf(answer)}. Expected ${expected}.`);
 }
 
 /** Calls a function of the host for its effect only, and reports what it throws or rejects with. */

@@ -79,7 +79,10 @@ export class ModelLimits {
     const failed = (message: string, options?: ErrorOptions): Error =>
       new CtxfoldError(message, 'CALLBACK_FAILED', options);
     try {
-      return askHost('contextLimit', () => ask(modelName), failed, limitAnswered) ?? undefined;
+      const answer = (): unknown => ask(modelName);
+      return (
+        askHost('contextLimit', 'a number of tokens', answer, failed, limitAnswered) ?? undefined
+      );
     } catch (error) {
       if (!this.#hasWarnedOfHost) {
         this.#logger.warn('contextLimit gave no limit; that of the model applies', { error });

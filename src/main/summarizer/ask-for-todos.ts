@@ -28,5 +28,8 @@ const TODOS = z
 export function askForTodos(activeTodos: () => readonly Todo[]): readonly Todo[] {
   const failed = (message: string, options?: ErrorOptions): Error =>
     new CtxfoldError(message, 'TODOS_FAILED', options);
-  return askHost('activeTodos', activeTodos, failed, (todos) => TODOS.safeParse(todos).data);
+  const expected =
+    'a list of { id, content, status }, with the status pending, in_progress, completed or cancelled';
+  const read = (todos: unknown): readonly Todo[] | undefined => TODOS.safeParse(todos).data;
+  return askHost('activeTodos', expected, activeTodos, failed, read);
 }
