@@ -17,7 +17,7 @@ export function toPoolError(thrown: unknown): WorkerPoolError {
   }
   if (systemCode(thrown) === 'ERR_WORKER_OUT_OF_MEMORY') {
     return new WorkerPoolError(
-      'A worker ran out of memory; raise maxHeapMb or offload less at once.',
+      'A worker ran out of memory; lower maxResidentSessions, or raise threads.',
       'WORKER_OUT_OF_MEMORY',
       cause,
     );

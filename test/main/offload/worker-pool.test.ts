@@ -66,6 +66,13 @@ describe('WorkerPool', () => {
       expect(error).toMatchObject({ cause: { message: 'thrown by the worker' } });
     });
 
+    test('running out of memory names options of a compactor', async () => {
+      const pool = openPool({ maxHeapMb: 16 });
+      await expect(pool.run(faulty('outOfMemory'))).rejects.toThrow(
+        /lower maxResidentSessions, or raise threads/,
+      );
+    });
+
     test('an error of the task itself is passed on unchanged and blames no thread', async () => {
       const pool = openPool({ failureThreshold: 1 });
       const error = await pool.run(faulty('taskFailed')).catch((thrown: unknown) => thrown);
