@@ -23,7 +23,8 @@ export interface InputDollars {
   readonly without: number;
   /**
    * Dollars saved by each rule, and by `compression`, minus the cost of the cache rewrites that the edits caused; negative if the
-   * rewrites cost more. `other` is what staying below a price step saved, and fitting where nothing was compressed. The sum is `without` minus `with`.
+   * rewrites cost more. `other` is what staying below a price step saved, or below the shortest prompt that is cached cost, and what
+   * fitting saved where nothing was compressed. The sum is `without` minus `with`.
    */
   readonly savedBy: Readonly<Partial<Record<Saver | 'other', number>>>;
 }
