@@ -29,9 +29,12 @@ export class SafeEmitter<
     const isOwn = (name: unknown): boolean =>
       typeof name !== 'string' || NODE_EVENTS.has(name) || Object.hasOwn(events, name);
     // Node emits this before it adds a listener.
-    this.on('newListener' as never, ((name: unknown) => {
-      if (!isOwn(name)) throw new RangeError(unknownEvent(String(name), Object.keys(events)));
-    }) as never);
+    this.on(
+      'newListener' as never,
+      ((name: unknown) => {
+        if (!isOwn(name)) throw new RangeError(unknownEvent(String(name), Object.keys(events)));
+      }) as never,
+    );
   }
 
   /** Calls every listener of an event in turn, even after one has thrown or rejected; failures are logged. */
