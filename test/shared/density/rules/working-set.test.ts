@@ -23,7 +23,10 @@ import type { WorkingSetRules } from '../../../../src/shared/density/rules/worki
 import { PROVIDER_PROFILES } from '../../../../src/shared/providers/provider-violation.js';
 import { validate } from '../../../../src/shared/providers/validate.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';
-import { estimatePayloadTokens, estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
+import {
+  estimatePayloadTokens,
+  estimateResultTokens,
+} from '../../../../src/shared/tokens/estimate.js';
 import { findViolations } from '../../../../src/shared/validity.js';
 import { applied, documented, freezeDeep } from '../../../support/applied.js';
 import { arbitraryBrokenHistory } from '../../../support/arbitrary-broken-history.js';
