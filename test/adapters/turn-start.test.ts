@@ -191,7 +191,7 @@ async function sendAll<Message>(
       case 'abort': {
         const controller = new AbortController();
         const sent = send(length, { signal: controller.signal }).catch(() => undefined);
-        for (let turn = 0; turn < at; turn += 1) await Promise.resolve();
+        for (let turn = 0; turn < 12 * at; turn += 1) await Promise.resolve();
         controller.abort();
         await sent;
         break;
