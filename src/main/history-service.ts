@@ -67,7 +67,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /** @throws TypeError or RangeError for invalid options. */
   constructor(given: HistoryServiceOptions = {}) {
     const options = readOptions('history options', given, CHECKS);
-    super(options.logger ?? SILENT_LOGGER);
+    super(options.logger ?? SILENT_LOGGER, { tokensUpdated: true });
     this.#limits = completeLimits(options.limits);
     this.#journal = new Journal(options.keepsAdded);
     this.#ledger = new TokenLedger(options.countEntries ?? estimateEntries, () => {

@@ -21,6 +21,7 @@ import type {
 } from './preflight/request-options.js';
 import { checkedReport } from './preflight/prompt-cache.js';
 import { RemovedReads } from './preflight/removed-reads.js';
+import { SESSION_EVENTS } from './preflight/session-events.js';
 import type {
   Steps,
   StepReport,
@@ -70,7 +71,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   constructor(options: SessionInit) {
     if (!(isObject(options) && isInstance(options.history, HistoryService)))
       throw new TypeError('Expected the parts of a session; make one with `createSession`.');
-    super(options.logger);
+    super(options.logger, SESSION_EVENTS);
     this.sessionId = options.sessionId;
     this.history = options.history;
     this.settings = options.config.settings;

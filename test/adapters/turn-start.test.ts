@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { messageCompactor as aiSdkCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
 import { messageCompactor as anthropicCompactor } from '../../src/adapters/anthropic/message-compactor.js';
 import { messageCompactor as langChainCompactor } from '../../src/adapters/langchain/message-compactor.js';
-import type { AdapterOptions } from '../../src/adapters/request/adapter-options.js';
+import type { AdapterOptions, CompactCall } from '../../src/adapters/request/adapter-options.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { Session } from '../../src/main/session.js';
@@ -32,10 +32,29 @@ const BUDGET = { type: 'enabled', budget_tokens: 1_024 } as const;
 interface Step {
   readonly thinks: boolean;
   readonly says: boolean;
-  readonly calls: readonly { readonly name: string; readonly path: string }[];
-  /** Whether the user speaks behind the results. */
-  readonly isAside: boolean;
+  readonly calls: readonly Call[];
+  /** Where the user speaks, if at all: in a message of its own, or in that of the last result if the format can. */
+  readonly aside: 'none' | 'behind' | 'beside';
 }
+
+interface Call {
+  readonly name: string;
+  readonly path: string;
+  readonly result: 'long' | 'image' | 'empty' | 'failed';
+}
+
+const MOVES = [
+  'none',
+  'other model',
+  'aborted',
+  'abort',
+  'twice',
+  'at once',
+  'taken back',
+] as const;
+
+/** What happens at a request, besides it. */
+type Move = (typeof MOVES)[number];
 
 /** The steps of each turn. All but the last turn end with an answer. */
 type Talk = readonly (readonly Step[])[];
@@ -47,10 +66,11 @@ const step: fc.Arbitrary<Step> = fc.record({
     fc.record({
       name: fc.constantFrom('read_file', 'write_file', 'search'),
       path: fc.constantFrom('a.ts', 'b.ts'),
+      result: fc.constantFrom('long', 'long', 'long', 'image', 'empty', 'failed'),
     }),
-    { minLength: 1, maxLength: 2 },
+    { minLength: 1, maxLength: 3 },
   ),
-  isAside: fc.constantFrom(false, false, false, true),
+  aside: fc.constantFrom('none', 'none', 'none', 'none', 'behind', 'beside'),
 });
 const talk: fc.Arbitrary<Talk> = fc.array(fc.array(step, { maxLength: 9 }), {
   minLength: 1,
@@ -61,12 +81,16 @@ const talk: fc.Arbitrary<Talk> = fc.array(fc.array(step, { maxLength: 9 }), {
 interface Writer<Message> {
   readonly ask: (text: string) => Message;
   readonly answer: (text: string, thinking?: string) => Message;
+  /** @param aside what the user says with the results; a format without such messages has it follow */
   readonly use: (
     step: Step,
-    calls: readonly (Step['calls'][number] & { readonly id: string; readonly result: string })[],
+    calls: readonly MadeCall[],
     thinking: string | undefined,
+    aside: string | undefined,
   ) => readonly Message[];
 }
+
+type MadeCall = Call & { readonly id: string; readonly text: string };
 
 /** Returns the messages of a talk, and the lengths at which requests are sent. */
 function play<Message>(turns: Talk, writer: Writer<Message>): readonly [Message[], number[]] {
@@ -79,13 +103,16 @@ function play<Message>(turns: Talk, writer: Writer<Message>): readonly [Message[
     for (const [at, each] of steps.entries()) {
       const calls = each.calls.map((call) => {
         count += 1;
-        const result = `${call.name} ${count}: `.concat(`const n${count} = 42; `.repeat(40));
-        return { ...call, id: `toolu_${count}`, result };
+        const long = `${call.name} ${count}: `.concat(`const n${count} = 42; `.repeat(40));
+        const text = call.result === 'empty' ? '' : long;
+        return { ...call, id: `toolu_${count}`, text };
       });
       // With a budget, each turn begins with thinking.
       const thinking = at === 0 || each.thinks ? `thought ${count}` : undefined;
-      messages.push(...writer.use(each, calls, thinking));
-      if (each.isAside) messages.push(writer.ask(`Mind ${count}.`));
+      const aside = each.aside === 'none' ? undefined : `Mind ${count}.`;
+      const isBeside = each.aside === 'beside';
+      messages.push(...writer.use(each, calls, thinking, isBeside ? aside : undefined));
+      if (aside !== undefined && !isBeside) messages.push(writer.ask(aside));
       lengths.push(messages.length);
     }
     const thinking = steps.length === 0 ? `thought ${turn}` : undefined;
@@ -123,6 +150,8 @@ interface Processes {
   readonly conversationId?: string;
   /** A model that has been asked first, in some requests. */
   readonly former: string;
+  /** What happens at each request; from the start again behind the last. */
+  readonly moves: readonly Move[];
 }
 
 type Send = (
@@ -132,20 +161,68 @@ type Send = (
   options: AdapterOptions,
 ) => Promise<void>;
 
-const byAnthropic: Send = async (
-  judge,
-  turns,
-  { open, perProcess, conversationId, former },
-  options,
-) => {
+type Compact<Message> = (
+  messages: readonly Message[],
+  call: CompactCall,
+) => Promise<readonly Message[]>;
+
+/** Sends the requests of a talk. */
+async function sendAll<Message>(
+  [messages, lengths]: readonly [Message[], number[]],
+  { open, perProcess, conversationId, former, moves }: Processes,
+  compactorOf: (compactor: Compactor) => Compact<Message>,
+  request: (messages: Message[]) => Promise<unknown>,
+): Promise<void> {
+  let compact = compactorOf(open());
+  const send = async (length: number, call: CompactCall = {}): Promise<void> => {
+    const named = { modelName: MODEL, conversationId, ...call };
+    await request([...(await compact(messages.slice(0, length), named))]);
+  };
+  for (const [at, length] of lengths.entries()) {
+    if (at > 0 && at % perProcess === 0) compact = compactorOf(open());
+    const now = messages.slice(0, length);
+    switch (moves[at % moves.length]) {
+      case 'other model':
+        await compact(now, { modelName: former, conversationId });
+        break;
+      case 'aborted':
+        await expect(send(length, { signal: AbortSignal.abort() })).rejects.toThrow();
+        break;
+      case 'abort': {
+        const controller = new AbortController();
+        const sent = send(length, { signal: controller.signal }).catch(() => undefined);
+        for (let turn = 0; turn < 12 * at; turn += 1) await Promise.resolve();
+        controller.abort();
+        await sent;
+        break;
+      }
+      case 'twice':
+        await send(length);
+        break;
+      case 'at once':
+        await Promise.all([send(length), send(length)]);
+        break;
+      case 'taken back':
+        await send(lengths[Math.max(0, at - 2)] ?? length);
+        break;
+      default:
+    }
+    await send(length);
+  }
+}
+
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+const byAnthropic: Send = async (judge, turns, processes, options) => {
   const client = new Anthropic({ apiKey: 'none', maxRetries: 0, fetch: judge.fetch });
-  const [messages, lengths] = play<Anthropic.MessageParam>(turns, {
+  const talked = play<Anthropic.MessageParam>(turns, {
     ask: (content) => ({ role: 'user', content }),
     answer: (text, thinking) => ({
       role: 'assistant',
       content: [...thoughtsOf(thinking), { type: 'text', text }],
     }),
-    use: ({ says }, calls, thinking) => [
+    use: ({ says }, calls, thinking, aside) => [
       {
         role: 'assistant',
         content: [
@@ -158,47 +235,50 @@ const byAnthropic: Send = async (
       },
       {
         role: 'user',
-        content: calls.map(({ id, result }) => {
-          return { type: 'tool_result', tool_use_id: id, content: result } as const;
-        }),
+        content: [
+          ...calls.map(({ id, text, result }) => {
+            const source = { type: 'base64', media_type: 'image/png', data: PIXEL } as const;
+            const parts = [{ type: 'text', text } as const, { type: 'image', source } as const];
+            return {
+              ...({ type: 'tool_result', tool_use_id: id } as const),
+              content: result === 'image' ? parts : text,
+              is_error: result === 'failed',
+            };
+          }),
+          ...(aside === undefined ? [] : [{ type: 'text', text: aside } as const]),
+        ],
       },
     ],
   });
-  let compact = anthropicCompactor(open(), options);
-  for (const [at, length] of lengths.entries()) {
-    if (at > 0 && at % perProcess === 0) compact = anthropicCompactor(open(), options);
-    const now = messages.slice(0, length);
-    if (at % 3 === 1) await compact(now, { modelName: former, conversationId });
-    const sent = await compact(now, { modelName: MODEL, conversationId });
-    await client.messages.create({
-      ...{ model: MODEL, max_tokens: 4_000, thinking: BUDGET },
-      messages: sent,
-    });
-  }
+  await sendAll(
+    talked,
+    processes,
+    (compactor) => anthropicCompactor(compactor, options),
+    (messages) =>
+      client.messages.create({
+        ...{ model: MODEL, max_tokens: 4_000, thinking: BUDGET },
+        messages,
+      }),
+  );
 };
 
 function thoughtsOf(thinking: string | undefined): readonly Anthropic.ThinkingBlockParam[] {
   return thinking === undefined ? [] : [{ type: 'thinking', thinking, signature: thinking }];
 }
 
-const byAiSdk: Send = async (
-  judge,
-  turns,
-  { open, perProcess, conversationId, former },
-  options,
-) => {
+const byAiSdk: Send = async (judge, turns, processes, options) => {
   const model = createAnthropic({ apiKey: 'none', fetch: judge.fetch })(MODEL);
   const reasoningOf = (text: string | undefined) =>
     text === undefined
       ? []
       : [{ type: 'reasoning', text, providerOptions: { anthropic: { signature: text } } } as const];
-  const [messages, lengths] = play<ModelMessage>(turns, {
+  const talked = play<ModelMessage>(turns, {
     ask: (content) => ({ role: 'user', content }),
     answer: (text, thinking) => ({
       role: 'assistant',
       content: [...reasoningOf(thinking), { type: 'text', text }],
     }),
-    use: ({ says }, calls, thinking) => [
+    use: ({ says }, calls, thinking, aside) => [
       {
         role: 'assistant',
         content: [
@@ -212,41 +292,43 @@ const byAiSdk: Send = async (
       },
       {
         role: 'tool',
-        content: calls.map(({ id, name, result }) => {
-          const output = { type: 'text', value: result } as const;
+        content: calls.map(({ id, name, text, result }) => {
+          const image = { type: 'image-data', data: PIXEL, mediaType: 'image/png' } as const;
+          const output =
+            result === 'image'
+              ? { type: 'content' as const, value: [{ type: 'text' as const, text }, image] }
+              : {
+                  type: result === 'failed' ? ('error-text' as const) : ('text' as const),
+                  value: text,
+                };
           return { type: 'tool-result', toolCallId: id, toolName: name, output } as const;
         }),
       },
+      ...(aside === undefined ? [] : [{ role: 'user' as const, content: aside }]),
     ],
   });
-  let compact = aiSdkCompactor(open(), options);
-  for (const [at, length] of lengths.entries()) {
-    if (at > 0 && at % perProcess === 0) compact = aiSdkCompactor(open(), options);
-    const now = messages.slice(0, length);
-    if (at % 3 === 1) await compact(now, { modelName: former, conversationId });
-    const sent = await compact(now, { modelName: MODEL, conversationId });
-    await generateText({
-      ...{ model, messages: sent, maxRetries: 0, maxOutputTokens: 4_000 },
-      providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 } } },
-    });
-  }
+  await sendAll(
+    talked,
+    processes,
+    (compactor) => aiSdkCompactor(compactor, options),
+    (messages) =>
+      generateText({
+        ...{ model, messages, maxRetries: 0, maxOutputTokens: 4_000 },
+        providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 } } },
+      }),
+  );
 };
 
-const byLangChain: Send = async (
-  judge,
-  turns,
-  { open, perProcess, conversationId, former },
-  options,
-) => {
+const byLangChain: Send = async (judge, turns, processes, options) => {
   const model = new ChatAnthropic({
     ...{ apiKey: 'none', model: MODEL, maxTokens: 4_000, maxRetries: 0, thinking: BUDGET },
     clientOptions: { fetch: judge.fetch },
   });
-  const [messages, lengths] = play<BaseMessage>(turns, {
+  const talked = play<BaseMessage>(turns, {
     ask: (content) => new HumanMessage(content),
     answer: (text, thinking) =>
       new AIMessage({ content: [...thoughtsOf(thinking), { type: 'text', text }] as never }),
-    use: ({ says }, calls, thinking) => [
+    use: ({ says }, calls, thinking, aside) => [
       new AIMessage({
         content: [
           ...thoughtsOf(thinking),
@@ -261,18 +343,26 @@ const byLangChain: Send = async (
           args: { file_path },
         })),
       }),
-      ...calls.map(
-        ({ id, name, result }) => new ToolMessage({ tool_call_id: id, name, content: result }),
-      ),
+      ...calls.map(({ id, name, text, result }) => {
+        const url = `data:image/png;base64,${PIXEL}`;
+        const parts = [
+          { type: 'text', text },
+          { type: 'image_url', image_url: { url } },
+        ];
+        return new ToolMessage({
+          ...{ tool_call_id: id, name, status: result === 'failed' ? 'error' : 'success' },
+          content: result === 'image' ? parts : text,
+        });
+      }),
+      ...(aside === undefined ? [] : [new HumanMessage(aside)]),
     ],
   });
-  let compact = langChainCompactor(open(), options);
-  for (const [at, length] of lengths.entries()) {
-    if (at > 0 && at % perProcess === 0) compact = langChainCompactor(open(), options);
-    const now = messages.slice(0, length);
-    if (at % 3 === 1) await compact(now, { modelName: former, conversationId });
-    await model.invoke(await compact(now, { modelName: MODEL, conversationId }));
-  }
+  await sendAll(
+    talked,
+    processes,
+    (compactor) => langChainCompactor(compactor, options),
+    (messages) => model.invoke(messages),
+  );
 };
 
 describe('the turn in progress, with a thinking budget', () => {
@@ -303,7 +393,8 @@ describe('the turn in progress, with a thinking budget', () => {
           fc.constantFrom(200_000, 2_500, 1_500),
           fc.constantFrom(0.7, 1),
           fc.constantFrom(MODEL, 'claude-opus-5-5', 'gpt-5.5'),
-          async (turns, edits, reasoning, strategy, contextLimit, ahead, former) => {
+          fc.array(fc.constantFrom(...MOVES), { minLength: 1, maxLength: 8 }),
+          async (turns, edits, reasoning, strategy, contextLimit, ahead, former, moves) => {
             const onSession = (session: Session): void => {
               for (const event of ['pruned', 'compressed', 'fitted'] as const)
                 session.on(event, () => void (landed[event] += 1));
@@ -323,7 +414,8 @@ describe('the turn in progress, with a thinking budget', () => {
               };
               const made = new Judge();
               const options = { edits, reasoning, onSession, onError: 'throw' } as const;
-              await send(made, turns, { open, perProcess: Infinity, former, ...given }, options);
+              const usual = { open, perProcess: Infinity, former, moves };
+              await send(made, turns, { ...usual, ...given }, options);
               for (const compactor of opened) await compactor.close();
               expect(made.found).toEqual([]);
               return made.sent;
@@ -333,7 +425,8 @@ describe('the turn in progress, with a thinking budget', () => {
             const byMany = await judge({ perProcess: 1, conversationId: 'c' });
             // A summary that is written in the background is done at another time, and a model with other rules for reasoning has a
             // conversation of its own where none is named.
-            if (ahead === 1 && former === MODEL) expect(byMany).toEqual(sent);
+            const isSteady = !moves.some((move) => /abort|taken back/.test(move));
+            if (isSteady && ahead === 1 && former === MODEL) expect(byMany).toEqual(sent);
           },
         ),
         { numRuns: runs(200, 25) },

@@ -113,7 +113,7 @@ function leftovers(history: readonly IContent[]): ReadonlyMap<number, number> {
   const { outline, callOf } = outlineHistory(history);
   const tokens = history.map(estimateEntryTokens);
   const summarizedTokens = history.map((entry, at) =>
-    estimateEntryTokens(summarizeEntry(entry, at, callOf)),
+    estimateEntryTokens(summarizeEntry(entry, at, callOf, undefined, true)),
   );
   const gone = new Set(fitToWindow({ outline, tokens, summarizedTokens }, -1).dropped);
   const kept = [...history.keys()].filter((at) => !gone.has(at));

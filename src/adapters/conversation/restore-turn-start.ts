@@ -14,7 +14,7 @@ import type { MessageView } from './message-view.js';
  * reasoning; the same list otherwise. Also restores a call whose results were removed while words of the user beside them stay: these
  * would begin another turn; and the end of an earlier turn, whose rest would be a part of this one. If nothing is left in front of a
  * restored call, so is the question, because a request begins with the user. Acknowledgements of summaries go where they would end the
- * turn.
+ * turn, and summaries where they would begin another go in front of the answers before them.
  *
  * @param current the view's current messages, or the caller's copies of them
  */
@@ -31,37 +31,44 @@ export function restoreTurnStart<Message>(
   const turn = records.slice(start === -1 ? question : start);
   const missing = missingIn(exchangesOf(turn));
   missing.unshift(...boundaryAt(question, records));
-  // An acknowledgement of a summary within the turn would end it.
   const begun = places.findIndex((place) => turn[0] !== undefined && isAtOrBehind(place, turn[0]));
-  const isEnd = (place: Place<Message>, at: number): boolean =>
-    'entry' in place && place.entry.speaker === 'ai' && begun !== -1 && at > begun;
-  if (missing.length === 0 && !places.some(isEnd)) return current;
+  const isWithin = (place: Place<Message>, at: number): boolean =>
+    'entry' in place && begun !== -1 && at > begun;
+  if (missing.length === 0 && !places.some(isWithin)) return current;
   const asked = records[question]?.given;
   const messages: Message[] = [];
   let next = 0;
   let isAcknowledged = false;
+  /** Number of messages in front of the answers that are last. */
+  let heard = 0;
   const restoreUpTo = (index: number): void => {
     for (; (missing[next]?.index ?? Infinity) < index; next += 1) {
       const record = missing[next] as GivenMessage<Message>;
       // The acknowledgement of a summary would begin the turn instead.
       if (isAcknowledged && record.speaker === 'ai') messages.pop();
       isAcknowledged = false;
-      if (messages.length === 0 && asked !== undefined) messages.push(asked);
-      messages.push(record.given);
+      if (messages.length === 0 && asked !== undefined) heard = messages.push(asked);
+      const length = messages.push(record.given);
+      if (record.speaker !== 'ai') heard = length;
     }
   };
   for (const [at, message] of current.entries()) {
     const place = places[at];
-    if (place !== undefined && isEnd(place, at)) continue;
+    if (place !== undefined && isWithin(place, at)) {
+      // A summary's acknowledgement would end the turn, and a summary behind an answer without calls begin another.
+      if (partOfPlace(place) !== 'answer') messages.splice(heard++, 0, message);
+      continue;
+    }
     if (place === undefined || 'entry' in place) {
       isAcknowledged = place?.entry.speaker === 'ai';
       messages.push(message);
-      continue;
+    } else {
+      const isMissing = missing.includes(place);
+      restoreUpTo(isMissing ? place.index + 1 : place.index);
+      if (!isMissing) messages.push(message);
+      isAcknowledged = false;
     }
-    const isMissing = missing.includes(place);
-    restoreUpTo(isMissing ? place.index + 1 : place.index);
-    if (!isMissing) messages.push(message);
-    isAcknowledged = false;
+    if (place === undefined || partOfPlace(place) !== 'answer') heard = messages.length;
   }
   restoreUpTo(Infinity);
   return messages;

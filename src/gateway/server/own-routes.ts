@@ -26,6 +26,30 @@ export function isOwnPath(target: string): boolean {
   return /^\/ctxfold(?:[/?]|$)/.test(target);
 }
 
+/** A request for an own route. */
+interface OwnCall extends OwnParts {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly query: URLSearchParams;
+}
+
+type Route = Readonly<Record<string, (call: OwnCall) => Promise<void> | void>>;
+
+/** The routes by path and method. */
+const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
+  ['/ctxfold', { GET: page, HEAD: page }],
+  ['/ctxfold/', { GET: redirect, HEAD: redirect }],
+  ['/ctxfold/state', { GET: state }],
+  ['/ctxfold/events', { GET: ({ ledger, response }) => streamEvents(ledger, response) }],
+  ['/ctxfold/original', { GET: original }],
+  [
+    '/ctxfold/openapi.json',
+    { GET: ({ options, response }) => sendJson(response, openApi(options.maxBodyBytes)) },
+  ],
+  ['/ctxfold/mode', { POST: switchMode }],
+  ['/ctxfold/compact', { POST: compact }],
+]);
+
 /** Answers a request for an own route. */
 export async function answerOwn(
   parts: OwnParts,
@@ -33,41 +57,26 @@ export async function answerOwn(
   response: ServerResponse,
   target: string,
 ): Promise<void> {
-  const { pathname, searchParams } = new URL(target, 'http://gateway.invalid');
-  const route = `${request.method ?? ''} ${pathname}`;
-  switch (route) {
-    case 'GET /ctxfold':
-    case 'HEAD /ctxfold':
-      return page(parts, response);
-    case 'GET /ctxfold/':
-    case 'HEAD /ctxfold/':
-      // The page's requests are relative to its address without the slash.
-      response.writeHead(308, { ...PRIVATE, location: '../ctxfold' }).end();
-      return;
-    case 'GET /ctxfold/state': {
-      const { status, conversations } = parts.ledger;
-      sendJson(response, { ...status, conversations });
-      return;
-    }
-    case 'GET /ctxfold/events':
-      streamEvents(parts.ledger, response);
-      return;
-    case 'GET /ctxfold/original':
-      return original(parts, response, searchParams);
-    case 'GET /ctxfold/openapi.json': {
-      sendJson(response, openApi(parts.options.maxBodyBytes));
-      return;
-    }
-    case 'POST /ctxfold/mode':
-      return switchMode(parts, request, response);
-    case 'POST /ctxfold/compact':
-      return compact(parts, request, response);
-    default:
-      refuse(response, 404, 'there is no such page.');
-  }
+  const { pathname, searchParams: query } = new URL(target, 'http://gateway.invalid');
+  const route = ROUTES.get(pathname);
+  const { method = '' } = request;
+  if (route === undefined) refuse(response, 404, 'there is no such page.');
+  else if (!Object.hasOwn(route, method)) {
+    response.setHeader('allow', Object.keys(route).join(', '));
+    refuse(response, 405, `${pathname} is no page for this method.`);
+  } else await route[method]?.({ ...parts, request, response, query });
 }
 
-async function page({ options, ledger }: OwnParts, response: ServerResponse): Promise<void> {
+/** The page's requests are relative to its address without the slash. */
+function redirect({ response }: OwnCall): void {
+  response.writeHead(308, { ...PRIVATE, location: '../ctxfold' }).end();
+}
+
+function state({ ledger, response }: OwnCall): void {
+  sendJson(response, { ...ledger.status, conversations: ledger.conversations });
+}
+
+async function page({ options, ledger, response }: OwnCall): Promise<void> {
   if (options.page === undefined) {
     sendJson(response, ledger.status);
     return;
@@ -79,11 +88,7 @@ async function page({ options, ledger }: OwnParts, response: ServerResponse): Pr
   });
 }
 
-async function original(
-  { engine }: OwnParts,
-  response: ServerResponse,
-  query: URLSearchParams,
-): Promise<void> {
+async function original({ engine, response, query }: OwnCall): Promise<void> {
   const edit = Number(query.get('edit') ?? NaN);
   const found = await engine.original(query.get('conversation') ?? '', edit);
   if (found === undefined) {
@@ -93,11 +98,7 @@ async function original(
   send(response, 'text/plain; charset=utf-8', found);
 }
 
-async function switchMode(
-  { engine, ledger }: OwnParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function switchMode({ engine, ledger, request, response }: OwnCall): Promise<void> {
   const body = await bodyOf(request, response, MAX_BODY_BYTES);
   if (body === undefined) return;
   const given = tryParseJson(body.toString());
@@ -139,11 +140,7 @@ function send(
   response.end(body);
 }
 
-async function compact(
-  { engine, options }: OwnParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function compact({ engine, options, request, response }: OwnCall): Promise<void> {
   const given = await bodyOf(request, response, options.maxBodyBytes);
   if (given === undefined) return;
   const { status, body } = await engine.compactOnce(given);

@@ -26,6 +26,7 @@ export class ModelLimits {
   readonly #learned = new Map<string, number>();
   readonly #warned = new Set<string | undefined>();
   #hasWarnedOfHost = false;
+  #isAsking = false;
 
   /** @param given the host's option @default looked up by model */
   constructor(given: ContextLimit | undefined, logger: Logger) {
@@ -75,9 +76,11 @@ export class ModelLimits {
   #hostLimit(modelName: string | undefined): number | undefined {
     const ask = this.#given;
     if (typeof ask !== 'function') return ask;
-    if (modelName === undefined) return undefined;
+    // A function that changes a session asks for its own answer.
+    if (modelName === undefined || this.#isAsking) return undefined;
     const failed = (message: string, options?: ErrorOptions): Error =>
       new CtxfoldError(message, 'CALLBACK_FAILED', options);
+    this.#isAsking = true;
     try {
       const answer = (): unknown => ask(modelName);
       return (
@@ -89,6 +92,8 @@ export class ModelLimits {
       }
       this.#hasWarnedOfHost = true;
       return undefined;
+    } finally {
+      this.#isAsking = false;
     }
   }
 

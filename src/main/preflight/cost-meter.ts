@@ -47,6 +47,9 @@ export interface CostReport extends RequestTokens {
 
 const SAVERS: readonly Saver[] = [...DENSITY_RULES.map(({ name }) => name), 'compression'];
 
+/** Less than any token costs. */
+const ROUNDING_DOLLARS = 1e-9;
+
 const NO_DOLLARS: DollarMemory = { with: 0, without: 0, rules: [] };
 
 /** Adds up the requests of one session. */
@@ -281,7 +284,9 @@ class RuleSavings {
 
   /** Savings by rule and by compressing, with the rest of `saved` under `other`. */
   shares(saved: number): InputDollars['savedBy'] {
-    return { ...Object.fromEntries(this.#dollars), other: saved - sumOf(this.#dollars) };
+    const rest = saved - sumOf(this.#dollars);
+    const other = Math.abs(rest) < ROUNDING_DOLLARS ? 0 : rest;
+    return { ...Object.fromEntries(this.#dollars), other };
   }
 }
 

@@ -157,6 +157,21 @@ export interface SessionEvents {
   fallback: [FallbackEvent];
 }
 
+/** The names of a session's events. */
+export const SESSION_EVENTS: Readonly<Record<keyof SessionEvents, true>> = {
+  pruned: true,
+  compressed: true,
+  compressionFailed: true,
+  recordingFailed: true,
+  fitted: true,
+  removed: true,
+  cacheMissed: true,
+  oddUsage: true,
+  stateDiverged: true,
+  stateRefused: true,
+  fallback: true,
+};
+
 /** The result of a preflight. */
 export interface PreflightResult {
   /** The density pass, or `null` if it found nothing or was not needed. */

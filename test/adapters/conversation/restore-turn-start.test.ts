@@ -9,8 +9,8 @@ import type { GivenMessage, Place } from '../../../src/adapters/format/message-p
 import { historyOf } from '../../support/notation.js';
 
 /**
- * Returns the messages that are sent. A message is its number; behind a `-`, it has lost its reasoning or results. `h` and `a` are
- * messages that ctxfold wrote.
+ * Returns the messages that are sent. A message is its number; behind a `-`, it has lost its reasoning or results, and behind a `~`
+ * what follows its first two parts. `h` and `a` are messages that ctxfold wrote.
  */
 function restored(notation: string, left: string): string {
   const records = historyOf(notation).map(({ speaker, blocks }, index): GivenMessage<string> => {
@@ -24,7 +24,7 @@ function restored(notation: string, left: string): string {
     if (entry !== undefined) return { entry, current: name };
     const record = records[Number.parseInt(name, 10)]!;
     record.current = name;
-    record.remaining = name.endsWith('-') ? record.parts.slice(1) : record.parts;
+    record.remaining = record.parts.slice(name.endsWith('-') ? 1 : 0, name.endsWith('~') ? 2 : 9);
     return record;
   });
   const current = places.map((place) => place.current!);
@@ -99,6 +99,20 @@ describe('restoreTurnStart', () => {
       '0 1 2 h a 3 6 7',
       '0 1 2 h 3 6 7',
     ],
+    [
+      'what a summary behind an answer without its call has ended',
+      'h a:*s1,so,r1 t:r1 a:w2 t:w2 a:r3 t:r3',
+      '0 1~ h a 5 6',
+      '0 h 1~ 5 6',
+    ],
+    [
+      'it in the middle of the turn',
+      'h a:*s1,r1 t:r1 a:*s2,so,w2 t:w2 a:r3 t:r3',
+      '0 1 2 3~ h 5 6',
+      '0 1 2 h 3~ 5 6',
+    ],
+    ['its reasoning and results around a summary', TURN, '1 2- h 6 7', '1 h 2 3 6 7'],
+    ['these behind the question, where nothing is in front', TURN, '2- h 6 7', '1 h 2 3 6 7'],
   ])('restores %s', (_, notation, left, expected) => {
     expect(restored(notation, left)).toBe(expected);
   });

@@ -65,3 +65,23 @@ describe('the events of the page', () => {
     page.emit('close');
   });
 });
+
+describe('an own route', () => {
+  it.each([
+    ['GET', '/ctxfold/compact', 405, 'POST'],
+    ['POST', '/ctxfold/?a', 405, 'GET, HEAD'],
+    ['constructor', '/ctxfold/mode', 405, 'POST'],
+    ['GET', '/ctxfold/compact/', 404, undefined],
+  ])('answers %s %s with %d', async (method, target, status, allow) => {
+    const options = completeGatewayOptions({});
+    const parts = { ledger: new Ledger(options), options, engine: {} as Engine };
+    const headers: Record<string, unknown> = {};
+    const response = {
+      setHeader: (name: string, value: string) => (headers[name] = value),
+      writeHead: (code: number) => (headers['status'] = code),
+      end: () => undefined,
+    } as unknown as ServerResponse;
+    await answerOwn(parts, { method } as IncomingMessage, response, target);
+    expect(headers).toEqual({ status, ...(allow !== undefined && { allow }) });
+  });
+});

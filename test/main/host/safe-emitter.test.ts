@@ -1,5 +1,6 @@
 // Listeners that fail are reported and do not stop the others.
 
+import { once } from 'node:events';
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 
@@ -19,7 +20,7 @@ class Teller extends SafeEmitter<Events> {
 function openTeller(): { readonly teller: Teller; readonly error: ReturnType<typeof vi.fn> } {
   const error = vi.fn();
   const logger: Logger = { debug: vi.fn(), warn: vi.fn(), error };
-  return { teller: new Teller(logger), error };
+  return { teller: new Teller(logger, { happened: true }), error };
 }
 
 describe('SafeEmitter', () => {
@@ -96,5 +97,20 @@ describe('SafeEmitter', () => {
     teller.tell('it', 1);
     expect(late).not.toHaveBeenCalled();
     expect(gone).toHaveBeenCalledOnce();
+  });
+
+  it('refuses a listener for an event that does not exist', async () => {
+    const { teller } = openTeller();
+    const on = (name: string): unknown => teller.on(name, vi.fn() as never);
+    expect(() => on('hapened')).toThrow(
+      new RangeError('There is no event "hapened". Did you mean \'happened\'? Known are happened.'),
+    );
+    for (const name of ['constructor', 'x'.repeat(100)]) expect(() => on(name)).toThrow(RangeError);
+    expect(teller.listenerCount('hapened')).toBe(0);
+    // Node's own, and what `events.once` listens for.
+    for (const name of ['removeListener', 'error']) on(name);
+    const told = once(teller, 'happened');
+    teller.tell('it', 1);
+    await expect(told).resolves.toEqual(['it', 1]);
   });
 });

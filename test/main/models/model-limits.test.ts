@@ -1,7 +1,7 @@
 // What models accept, by name and by what providers report.
 
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import {
   bindsReasoning,
@@ -202,6 +202,23 @@ describe('ModelLimits', () => {
     expect([limits.limitOf('mine'), limits.limitOf('claude-opus-5')]).toEqual([32_768, 1_000_000]);
     limits.learn('maximum context length is 8192 tokens', 'theirs');
     expect([limits.limitOf('mine'), limits.limitOf('theirs')]).toEqual([32_768, 8_192]);
+  });
+
+  it('does not ask the host for an answer that it is giving', () => {
+    const warn = vi.fn();
+    const inner: number[] = [];
+    const limits: ModelLimits = new ModelLimits(
+      () => {
+        inner.push(limits.limitOf('claude-opus-5'), limits.limitOf('claude-opus-5'));
+        return 9_000;
+      },
+      { ...SILENT_LOGGER, warn },
+    );
+    expect([limits.limitOf('claude-opus-5'), limits.limitOf('claude-opus-5')]).toEqual([
+      9_000, 9_000,
+    ]);
+    expect(inner).toEqual([1_000_000, 1_000_000, 1_000_000, 1_000_000]);
+    expect(warn).not.toHaveBeenCalled();
   });
 
   it('warns once if no model is named, unless the user sets a limit', () => {
