@@ -1,11 +1,6 @@
 // Tracks the conversations that pass through a gateway by their latest body: which conversation a request continues, and
 // how much of the request is already parsed. Compacts nothing.
 
-import { createHash } from 'node:crypto';
-import {
-  isSameButForCacheMarks,
-  textWithoutCacheMarks,
-} from '../../adapters/format/cache-marks.js';
 import type { CompactCall } from '../../adapters/request/adapter-options.js';
 import { commonPrefixLength, skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
@@ -14,15 +9,9 @@ import type { SentList } from '../body/pieces.js';
 import { asRecord, textOfParts } from '../../shared/json.js';
 import { SetsByKey } from '../../shared/sets-by-key.js';
 import { callsIn, isFromModel, isFromUser } from './apis.js';
-import type { ApiName } from './apis.js';
+import { firstOf, haveSharedId, idOf, isSame } from './conversation-id.js';
+import type { ConversationKey } from './conversation-id.js';
 import type { WatchedSession } from './watched-session.js';
-
-/** What all requests of a conversation have in common. */
-interface ConversationKey {
-  readonly scope: string;
-  readonly api: ApiName;
-  readonly name: string | undefined;
-}
 
 /** One conversation. */
 export interface TrackedConversation extends ConversationKey {
@@ -140,13 +129,15 @@ export class TrackedConversations {
    * other conversations.
    */
   record({ about, list, messages, known: start }: TrackedRequest): RecordedRequest {
-    const isOf = (conversation: TrackedConversation): boolean => hasKey(conversation, about);
+    const isOf = (conversation: TrackedConversation): boolean =>
+      hasKey(conversation, about) &&
+      (!this.#areShared || haveSharedId(conversation.messages, messages));
     const continued = this.#findContinued(isOf, messages, start);
-    const known = continued ?? this.#findRewritten(about, messages);
+    const known = continued ?? this.#findRewritten(isOf, messages);
     const firstKey = keyOf(list.bytes, list.elements[0]);
     const conversation: TrackedConversation = known ?? {
       ...about,
-      id: this.#idOf(about, messages),
+      id: this.#newId(about, messages),
       ...{ list, firstKey, messages, sent: undefined },
       ...{ watched: undefined, takeUsage: undefined, hasBoundReasoning: false },
       hasLostReasoning: start.conversation?.hasLostReasoning === true,
@@ -203,7 +194,7 @@ export class TrackedConversations {
    * reformatted all of them.
    */
   #findRewritten(
-    about: ConversationKey,
+    isOf: (conversation: TrackedConversation) => boolean,
     messages: readonly object[],
   ): TrackedConversation | undefined {
     let best: TrackedConversation | undefined;
@@ -211,9 +202,7 @@ export class TrackedConversations {
     const calls = new Set(messages.flatMap(callsIn));
     const hasAnswers = messages.some(isFromModel);
     for (const conversation of hasAnswers ? this.#conversations.values() : []) {
-      if (!hasKey(conversation, about)) continue;
-      // A shared id is derived from the first message: with another one, another process would derive another id.
-      if (this.#areShared && !isSame(firstOf(conversation.messages), firstOf(messages))) continue;
+      if (!isOf(conversation)) continue;
       const hasOtherOpening = !haveSameOpening(conversation.messages, messages);
       const kept = Math.max(
         answersKept(conversation.messages, messages, hasOtherOpening),
@@ -226,14 +215,9 @@ export class TrackedConversations {
     return best;
   }
 
-  /** Derives the id of a new conversation; if conversations are shared, the same in every process. */
-  #idOf({ scope, api, name }: ConversationKey, messages: readonly object[]): string {
-    // Ignores cache marks: agents set one on the first message only as long as it is near the end.
-    const first = textWithoutCacheMarks({ ...firstOf(messages) });
-    // The scope is part of a shared id, so that no user can reach another one's conversation by repeating its messages.
-    const parts = this.#areShared ? [scope, api, name ?? null, first] : [api, name ?? first];
-    const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-    const base = `${api}-${digest.slice(0, this.#areShared ? 32 : 16)}`;
+  /** Returns the id of a new conversation; if others begin alike, a number makes it unique in this process. */
+  #newId(about: ConversationKey, messages: readonly object[]): string {
+    const base = idOf(about, messages, this.#areShared);
     let id = base;
     for (let number = 2; this.#conversations.has(id); number += 1) id = `${base}-${number}`;
     return id;
@@ -388,13 +372,4 @@ function haveSameOpening(known: readonly object[], messages: readonly object[]):
 function wordsOf(message: object | undefined): string | undefined {
   const { content, parts = content } = asRecord(message) ?? {};
   return textOfParts(parts);
-}
-
-/** The message that identifies a conversation: the user's first message, or else the first message. */
-function firstOf(messages: readonly object[]): object | undefined {
-  return messages.find(isFromUser) ?? messages[0];
-}
-
-function isSame(a: object | undefined, b: object | undefined): boolean {
-  return a === b || (b !== undefined && isSameButForCacheMarks(a, b));
 }
