@@ -18,8 +18,6 @@ export interface TrackedConversation extends ConversationKey {
   readonly id: string;
   /** The message list of the latest body, with the byte ranges of its elements. */
   list: ListInBody;
-  /** Hash of the first message: lists that begin with the same message have the same hash. */
-  firstKey: number;
   messages: readonly object[];
   /** How `list` was sent; `undefined` if it was not edited. Set by `TrackedConversations.noteSent`. */
   sent: SentList | undefined;
@@ -72,7 +70,7 @@ export class TrackedConversations {
   /** By id, least recently used first. */
   readonly #conversations = new Map<string, TrackedConversation>();
   /** By hash of the first message, least recently used first. */
-  readonly #byFirst = new SetsByKey<number | undefined, TrackedConversation>();
+  readonly #byFirst = new SetsByKey<number, TrackedConversation>();
   /** Bytes of the kept bodies of all conversations. */
   #keptBytes = 0;
   readonly #areShared: boolean;
@@ -103,8 +101,8 @@ export class TrackedConversations {
     let bestCount = 0;
     const first = skipSpace(bytes, start + 1);
     const isEmpty = bytes[first] === CLOSE_LIST;
-    const key = isEmpty ? undefined : keyOf(bytes, { start: first, end: skipValue(bytes, first) });
-    for (const conversation of this.#byFirst.of(key)) {
+    const end = isEmpty ? first : skipValue(bytes, first);
+    for (const conversation of this.#byFirst.of(keyOf(bytes, { start: first, end }))) {
       if (conversation.scope !== scope) continue;
       const count = commonElements(conversation.list, bytes, start);
       if (count < bestCount || count === 0) continue;
@@ -134,11 +132,10 @@ export class TrackedConversations {
       (!this.#areShared || haveSharedId(conversation.messages, messages));
     const continued = this.#findContinued(isOf, messages, start);
     const known = continued ?? this.#findRewritten(isOf, messages);
-    const firstKey = keyOf(list.bytes, list.elements[0]);
     const conversation: TrackedConversation = known ?? {
       ...about,
       id: this.#newId(about, messages),
-      ...{ list, firstKey, messages, sent: undefined },
+      ...{ list, messages, sent: undefined },
       ...{ watched: undefined, takeUsage: undefined, hasBoundReasoning: false },
       hasLostReasoning: start.conversation?.hasLostReasoning === true,
       openCalls: 0,
@@ -147,10 +144,9 @@ export class TrackedConversations {
     if (known !== undefined) this.#remove(known);
     // Without the other fields, which are not needed later.
     conversation.list = { ...list, fields: {} };
-    conversation.firstKey = firstKey;
     conversation.messages = messages;
     this.#conversations.set(conversation.id, conversation);
-    this.#byFirst.add(firstKey, conversation);
+    this.#byFirst.add(firstKeyOf(conversation), conversation);
     this.#keptBytes += keptBytes(conversation);
     this.#makeRoom();
     return { conversation, isNew: known === undefined, isRewritten: known !== continued };
@@ -235,7 +231,7 @@ export class TrackedConversations {
 
   #remove(conversation: TrackedConversation): void {
     this.#conversations.delete(conversation.id);
-    this.#byFirst.delete(conversation.firstKey, conversation);
+    this.#byFirst.delete(firstKeyOf(conversation), conversation);
     this.#keptBytes -= keptBytes(conversation);
   }
 }
@@ -268,7 +264,7 @@ function commonElements(
 const SEEN_BYTES = 64;
 
 /** A cheap hash of a message (FNV-1a over sampled bytes): rules out most conversations without comparing bodies. */
-function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
+function keyOf(bytes: Uint8Array, { start, end }: ByteRange): number {
   const step = Math.ceil((end - start) / SEEN_BYTES);
   let key = end - start;
   for (let at = end - 1; at >= start; at -= step) {
@@ -277,7 +273,9 @@ function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
   return key;
 }
 
-const NOTHING: ByteRange = { start: 0, end: 0 };
+function firstKeyOf({ list: { bytes, elements } }: TrackedConversation): number {
+  return keyOf(bytes, elements[0] ?? { start: 0, end: 0 });
+}
 
 /** Number of equal leading messages. Nearly all are identical objects, which makes the comparison cheap. */
 function commonMessages(known: readonly object[], messages: readonly object[]): number {

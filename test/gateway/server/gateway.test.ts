@@ -343,14 +343,14 @@ it('a gateway that closes takes one more request at most from each connection', 
   const [begun, waiting] = [clientOf(world), clientOf(world)];
   for (const [at, client] of [begun, waiting].entries()) {
     client.write(WHOLE);
-    await vi.waitFor(() => expect(open).toHaveLength(at + 1));
+    await expect.poll(() => open.length).toBe(at + 1);
   }
   open[0]!.write('first');
   await once(begun, 'readable');
   // Longer than the timeout of a test.
   const closed = world.gateway.close(60_000);
   begun.write(WHOLE);
-  await vi.waitFor(() => expect(open).toHaveLength(3));
+  await expect.poll(() => open.length).toBe(3);
   for (const response of open) response.end('last');
   expect((await text(begun)).match(/^connection: .*$/gim)).toEqual([
     'Connection: keep-alive',
