@@ -6,7 +6,7 @@ import { safeLogger } from '../main/host/logger.js';
 import type { Logger } from '../main/host/logger.js';
 import { writeFailed } from '../main/removal-log/removal-log-errors.js';
 import { openStore } from '../main/state/open-store.js';
-import { storeFailed } from '../main/state/state-keeper.js';
+import { storeFailed } from '../main/state/state-store.js';
 import { settledWithin } from '../main/waiting/abortable.js';
 import { createEngine } from './engine/engine.js';
 import { ThreadedEngine } from './engine/threaded-engine.js';

@@ -1,11 +1,6 @@
 // Tracks the conversations that pass through a gateway by their latest body: which conversation a request continues, and
 // how much of the request is already parsed. Compacts nothing.
 
-import { createHash } from 'node:crypto';
-import {
-  isSameButForCacheMarks,
-  textWithoutCacheMarks,
-} from '../../adapters/format/cache-marks.js';
 import type { CompactCall } from '../../adapters/request/adapter-options.js';
 import { commonPrefixLength, skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
@@ -14,23 +9,15 @@ import type { SentList } from '../body/pieces.js';
 import { asRecord, textOfParts } from '../../shared/json.js';
 import { SetsByKey } from '../../shared/sets-by-key.js';
 import { callsIn, isFromModel, isFromUser } from './apis.js';
-import type { ApiName } from './apis.js';
+import { firstOf, haveSharedId, idOf, isSame } from './conversation-id.js';
+import type { ConversationKey } from './conversation-id.js';
 import type { WatchedSession } from './watched-session.js';
-
-/** What all requests of a conversation have in common. */
-interface ConversationKey {
-  readonly scope: string;
-  readonly api: ApiName;
-  readonly name: string | undefined;
-}
 
 /** One conversation. */
 export interface TrackedConversation extends ConversationKey {
   readonly id: string;
   /** The message list of the latest body, with the byte ranges of its elements. */
   list: ListInBody;
-  /** Hash of the first message: lists that begin with the same message have the same hash. */
-  firstKey: number;
   messages: readonly object[];
   /** How `list` was sent; `undefined` if it was not edited. Set by `TrackedConversations.noteSent`. */
   sent: SentList | undefined;
@@ -83,7 +70,7 @@ export class TrackedConversations {
   /** By id, least recently used first. */
   readonly #conversations = new Map<string, TrackedConversation>();
   /** By hash of the first message, least recently used first. */
-  readonly #byFirst = new SetsByKey<number | undefined, TrackedConversation>();
+  readonly #byFirst = new SetsByKey<number, TrackedConversation>();
   /** Bytes of the kept bodies of all conversations. */
   #keptBytes = 0;
   readonly #areShared: boolean;
@@ -114,8 +101,8 @@ export class TrackedConversations {
     let bestCount = 0;
     const first = skipSpace(bytes, start + 1);
     const isEmpty = bytes[first] === CLOSE_LIST;
-    const key = isEmpty ? undefined : keyOf(bytes, { start: first, end: skipValue(bytes, first) });
-    for (const conversation of this.#byFirst.of(key)) {
+    const end = isEmpty ? first : skipValue(bytes, first);
+    for (const conversation of this.#byFirst.of(keyOf(bytes, { start: first, end }))) {
       if (conversation.scope !== scope) continue;
       const count = commonElements(conversation.list, bytes, start);
       if (count < bestCount || count === 0) continue;
@@ -140,14 +127,15 @@ export class TrackedConversations {
    * other conversations.
    */
   record({ about, list, messages, known: start }: TrackedRequest): RecordedRequest {
-    const isOf = (conversation: TrackedConversation): boolean => hasKey(conversation, about);
+    const isOf = (conversation: TrackedConversation): boolean =>
+      hasKey(conversation, about) &&
+      (!this.#areShared || haveSharedId(conversation.messages, messages));
     const continued = this.#findContinued(isOf, messages, start);
-    const known = continued ?? this.#findRewritten(about, messages);
-    const firstKey = keyOf(list.bytes, list.elements[0]);
+    const known = continued ?? this.#findRewritten(isOf, messages);
     const conversation: TrackedConversation = known ?? {
       ...about,
-      id: this.#idOf(about, messages),
-      ...{ list, firstKey, messages, sent: undefined },
+      id: this.#newId(about, messages),
+      ...{ list, messages, sent: undefined },
       ...{ watched: undefined, takeUsage: undefined, hasBoundReasoning: false },
       hasLostReasoning: start.conversation?.hasLostReasoning === true,
       openCalls: 0,
@@ -156,10 +144,9 @@ export class TrackedConversations {
     if (known !== undefined) this.#remove(known);
     // Without the other fields, which are not needed later.
     conversation.list = { ...list, fields: {} };
-    conversation.firstKey = firstKey;
     conversation.messages = messages;
     this.#conversations.set(conversation.id, conversation);
-    this.#byFirst.add(firstKey, conversation);
+    this.#byFirst.add(firstKeyOf(conversation), conversation);
     this.#keptBytes += keptBytes(conversation);
     this.#makeRoom();
     return { conversation, isNew: known === undefined, isRewritten: known !== continued };
@@ -203,7 +190,7 @@ export class TrackedConversations {
    * reformatted all of them.
    */
   #findRewritten(
-    about: ConversationKey,
+    isOf: (conversation: TrackedConversation) => boolean,
     messages: readonly object[],
   ): TrackedConversation | undefined {
     let best: TrackedConversation | undefined;
@@ -211,9 +198,7 @@ export class TrackedConversations {
     const calls = new Set(messages.flatMap(callsIn));
     const hasAnswers = messages.some(isFromModel);
     for (const conversation of hasAnswers ? this.#conversations.values() : []) {
-      if (!hasKey(conversation, about)) continue;
-      // A shared id is derived from the first message: with another one, another process would derive another id.
-      if (this.#areShared && !isSame(firstOf(conversation.messages), firstOf(messages))) continue;
+      if (!isOf(conversation)) continue;
       const hasOtherOpening = !haveSameOpening(conversation.messages, messages);
       const kept = Math.max(
         answersKept(conversation.messages, messages, hasOtherOpening),
@@ -226,14 +211,9 @@ export class TrackedConversations {
     return best;
   }
 
-  /** Derives the id of a new conversation; if conversations are shared, the same in every process. */
-  #idOf({ scope, api, name }: ConversationKey, messages: readonly object[]): string {
-    // Ignores cache marks: agents set one on the first message only as long as it is near the end.
-    const first = textWithoutCacheMarks({ ...firstOf(messages) });
-    // The scope is part of a shared id, so that no user can reach another one's conversation by repeating its messages.
-    const parts = this.#areShared ? [scope, api, name ?? null, first] : [api, name ?? first];
-    const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-    const base = `${api}-${digest.slice(0, this.#areShared ? 32 : 16)}`;
+  /** Returns the id of a new conversation; if others begin alike, a number makes it unique in this process. */
+  #newId(about: ConversationKey, messages: readonly object[]): string {
+    const base = idOf(about, messages, this.#areShared);
     let id = base;
     for (let number = 2; this.#conversations.has(id); number += 1) id = `${base}-${number}`;
     return id;
@@ -251,7 +231,7 @@ export class TrackedConversations {
 
   #remove(conversation: TrackedConversation): void {
     this.#conversations.delete(conversation.id);
-    this.#byFirst.delete(conversation.firstKey, conversation);
+    this.#byFirst.delete(firstKeyOf(conversation), conversation);
     this.#keptBytes -= keptBytes(conversation);
   }
 }
@@ -284,7 +264,7 @@ function commonElements(
 const SEEN_BYTES = 64;
 
 /** A cheap hash of a message (FNV-1a over sampled bytes): rules out most conversations without comparing bodies. */
-function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
+function keyOf(bytes: Uint8Array, { start, end }: ByteRange): number {
   const step = Math.ceil((end - start) / SEEN_BYTES);
   let key = end - start;
   for (let at = end - 1; at >= start; at -= step) {
@@ -293,7 +273,9 @@ function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
   return key;
 }
 
-const NOTHING: ByteRange = { start: 0, end: 0 };
+function firstKeyOf({ list: { bytes, elements } }: TrackedConversation): number {
+  return keyOf(bytes, elements[0] ?? { start: 0, end: 0 });
+}
 
 /** Number of equal leading messages. Nearly all are identical objects, which makes the comparison cheap. */
 function commonMessages(known: readonly object[], messages: readonly object[]): number {
@@ -388,13 +370,4 @@ function haveSameOpening(known: readonly object[], messages: readonly object[]):
 function wordsOf(message: object | undefined): string | undefined {
   const { content, parts = content } = asRecord(message) ?? {};
   return textOfParts(parts);
-}
-
-/** The message that identifies a conversation: the user's first message, or else the first message. */
-function firstOf(messages: readonly object[]): object | undefined {
-  return messages.find(isFromUser) ?? messages[0];
-}
-
-function isSame(a: object | undefined, b: object | undefined): boolean {
-  return a === b || (b !== undefined && isSameButForCacheMarks(a, b));
 }

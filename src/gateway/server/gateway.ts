@@ -76,6 +76,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
   const newest = new WeakMap<Duplex, ServerResponse>();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     newest.set(request.socket, response);
+    if (!server.listening) response.shouldKeepAlive = false;
     response.on('error', () => response.destroy());
     request.on('error', () => response.destroy());
     awaitEnd(request, response);
@@ -115,6 +116,11 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     costs: () => ledger.costs,
     close: (graceMs = CLOSING_MS) => {
       ledger.emit('end');
+      // Clients are told to send no further requests on their connections, which would be cut off in the end.
+      for (const socket of sockets) {
+        const open = newest.get(socket);
+        if (open?.headersSent === false) open.shouldKeepAlive = false;
+      }
       closing ??= shutDown(server, sockets, graceMs).finally(async () => {
         forwarder.close();
         await settledWithin(READING_MS, Promise.all(reading), true);

@@ -16,7 +16,7 @@ import { checkEach, startHistory } from './resume.js';
 import type { HistoryStart, HistoryStartOptions } from './resume.js';
 import type { SessionState } from './session-state.js';
 import { StateKeeper } from './state-keeper.js';
-import type { Kept } from './state-keeper.js';
+import type { Outage } from './state-keeper.js';
 import type { StateStore } from './state-store.js';
 
 export interface SessionStatesOptions {
@@ -37,7 +37,7 @@ interface Beginning extends Pick<HistoryStartOptions, 'state' | 'given' | 'toolC
 export class SessionStates {
   readonly #options: SessionStatesOptions;
   readonly #former = new FormerSessions();
-  readonly #outage = new Set<Kept>();
+  readonly #outage: Outage = new Map();
 
   constructor(options: SessionStatesOptions) {
     this.#options = options;

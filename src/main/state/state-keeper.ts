@@ -4,14 +4,13 @@
 import { hash } from 'node:crypto';
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
-import { asError, CtxfoldError, isError, systemCode } from '../../shared/errors.js';
+import { CtxfoldError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { Logger } from '../host/logger.js';
-import { adviceFor } from '../removal-log/removal-log-errors.js';
 import { withDeadline } from '../waiting/abortable.js';
 import type { Journal } from './journal.js';
 import { isNewer, newerState } from './session-state.js';
-import { DEFAULT_LIMITS, readStored } from './state-store.js';
+import { DEFAULT_LIMITS, readStored, storeFailed } from './state-store.js';
 import type { StateStore, StoredState } from './state-store.js';
 
 export interface StateKeeperOptions {
@@ -19,8 +18,8 @@ export interface StateKeeperOptions {
   /** Names the conversation. @default it is identified by its first entries */
   readonly conversationId?: string | undefined;
   readonly logger: Logger;
-  /** What the store fails to keep at present. Shared by all keepers of a store, so that only one of them warns. @default not shared */
-  readonly outage?: Set<Kept> | undefined;
+  /** Shared by all keepers of a store. @default not shared */
+  readonly outage?: Outage | undefined;
 }
 
 /** After a failure, the store is not used for this long. */
@@ -39,6 +38,9 @@ const MAX_CONCURRENT_PUTS = 8;
 
 /** The two kinds of content in a store. */
 export type Kept = 'state' | 'originals';
+
+/** What a store fails to keep at present, by the keeper that failed last, and until when no keeper asks the store. Only one of them warns. */
+export type Outage = Map<Kept, { readonly by: StateKeeper; readonly untilMs: number }>;
 
 const WARNINGS: Readonly<Record<Kept, string>> = {
   state: 'the state of a session is not kept; it goes on without',
@@ -60,20 +62,19 @@ export class StateKeeper {
   #keptEntries = 0;
   readonly #removedCallIds = new Set<string>();
   #putting: Promise<void> = Promise.resolve();
-  readonly #warned = new Set<'newer' | 'size'>();
-  /** What this keeper's last calls of the store failed to save or load. */
+  readonly #warned = new Set<'newer' | 'size' | Kept>();
+  /** What this keeper's last calls of the store failed to save or load, or left out during a pause. */
   readonly #failing = new Set<Kept>();
   /** On the monotonic clock. Separate by kind, because a full disk may still take a state but no original. */
-  readonly #pausedUntilMs: Record<Kept, number> = { state: -Infinity, originals: -Infinity };
-
-  readonly #outage: Set<Kept>;
+  readonly #pausedUntilMs: Record<Kept, number> = { state: 0, originals: 0 };
+  readonly #outage: Outage;
 
   constructor(options: StateKeeperOptions) {
     this.#options = options;
-    this.#outage = options.outage ?? new Set();
+    this.#outage = options.outage ?? (new Map() as Outage);
   }
 
-  /** Whether a call of the store has failed, and no write of the same kind has succeeded since. */
+  /** Whether a call of the store has failed or was left out, and no write of the same kind has succeeded since. */
   get isFailing(): boolean {
     return this.#failing.size > 0;
   }
@@ -85,7 +86,8 @@ export class StateKeeper {
 
   /** Ends the pause after a failure, so that the next call reaches the store. */
   endPause(): void {
-    this.#pausedUntilMs.state = this.#pausedUntilMs.originals = -Infinity;
+    this.#pausedUntilMs.state = this.#pausedUntilMs.originals = 0;
+    for (const what of this.#outage.keys()) this.#outage.set(what, { by: this, untilMs: 0 });
   }
 
   /** Number of added entries that the last saved state covers. */
@@ -325,44 +327,44 @@ export class StateKeeper {
     what: Kept = 'state',
   ): Promise<Answer | undefined> {
     const { store } = this.#options;
-    if (performance.now() < this.#pausedUntilMs[what]) return undefined;
+    const { untilMs = 0 } = this.#outage.get(what) ?? {};
+    if (performance.now() < Math.max(this.#pausedUntilMs[what], untilMs)) {
+      this.#failing.add(what);
+      return undefined;
+    }
     const deadlineMs = store.limits?.deadlineMs ?? DEFAULT_LIMITS.deadlineMs;
-    const late = (): Error =>
-      new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
+    let isLate = false as boolean;
+    const late = (): Error => {
+      isLate = true;
+      return new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
+    };
     try {
       return await withDeadline(deadlineMs, undefined, late, async () => ask(store));
     } catch (thrown) {
-      this.#pausedUntilMs[what] = performance.now() + PAUSE_MS;
-      this.#noteFailure(what, storeFailed(thrown));
+      const pausedUntilMs = performance.now() + PAUSE_MS;
+      this.#pausedUntilMs[what] = pausedUntilMs;
+      this.#failing.add(what);
+      const former = this.#outage.get(what);
+      // If two get no answer, and no write succeeds in between, the others need not wait for one, too.
+      const isForAll = isLate && former !== undefined && former.by !== this;
+      this.#outage.set(what, { by: this, untilMs: isForAll ? pausedUntilMs : 0 });
+      if (former === undefined) this.#warnOnce(what, storeFailed(thrown));
       return undefined;
     }
-  }
-
-  #noteFailure(what: Kept, error: Error): void {
-    const isReported = this.#failing.has(what) || this.#outage.has(what);
-    this.#failing.add(what);
-    this.#outage.add(what);
-    if (!isReported) this.#options.logger.warn(WARNINGS[what], { error });
   }
 
   /** Ends an outage. Only a write does: a store that can be read may still refuse writes (a full disk, a replica). */
   #noteWritten(what: Kept): void {
     this.#failing.delete(what);
+    this.#warned.delete(what);
     this.#outage.delete(what);
   }
 
-  #warnOnce(what: 'newer' | 'size', error: Error): void {
-    if (!this.#warned.has(what)) this.#options.logger.warn(WARNINGS.state, { error });
+  #warnOnce(what: 'newer' | 'size' | Kept, error: Error): void {
+    const warning = WARNINGS[what === 'originals' ? what : 'state'];
+    if (!this.#warned.has(what)) this.#options.logger.warn(warning, { error });
     this.#warned.add(what);
   }
-}
-
-export function storeFailed(cause: unknown): CtxfoldError {
-  if (isError(cause) && cause instanceof CtxfoldError) return cause;
-  // If a host name has several addresses, Node's AggregateError has no message.
-  const reason = asError(cause).message || systemCode(cause);
-  const message = `The store failed (${reason ?? 'without a reason'}).${adviceFor(cause)}`;
-  return new CtxfoldError(message, 'STORE_FAILED', { cause });
 }
 
 /**

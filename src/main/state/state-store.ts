@@ -1,7 +1,9 @@
 // The port to a store that keeps states and originals for other processes. Stores handle keys, texts and versions only.
 
+import { asError, CtxfoldError, isError, systemCode } from '../../shared/errors.js';
 import { readOptions } from '../../shared/misuse.js';
 import type { Check, Checks } from '../../shared/misuse.js';
+import { adviceFor } from '../removal-log/removal-log-errors.js';
 
 /** A stored state. */
 export interface StoredState {
@@ -47,6 +49,15 @@ export interface StateStore {
 export function readStored({ state, version }: StoredState): StoredState {
   if (typeof state === 'string' && typeof version === 'number') return { state, version };
   throw new TypeError('Expected load to return null, or a text as state and a number as version.');
+}
+
+/** The error for what a store threw. */
+export function storeFailed(cause: unknown): CtxfoldError {
+  if (isError(cause) && cause instanceof CtxfoldError) return cause;
+  // If a host name has several addresses, Node's AggregateError has no message.
+  const reason = asError(cause).message || systemCode(cause);
+  const message = `The store failed (${reason ?? 'without a reason'}).${adviceFor(cause)}`;
+  return new CtxfoldError(message, 'STORE_FAILED', { cause });
 }
 
 /** Limits on what a store may cost a session. */

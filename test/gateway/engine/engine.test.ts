@@ -64,6 +64,27 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(ids[0]).toMatch(new RegExp(`^${api.name}-[0-9a-f]{16}$`));
   });
 
+  it('has one id for a conversation in all gateways with one store, though others begin with the same words', async () => {
+    const store = temporaryFolder();
+    const open = [1, 2].map(() => createEngine({ maxConversations: 16, store }));
+    const gateways = await Promise.all(open);
+    const known = new Map<string, Set<string | undefined>>();
+    for (const [turn, end] of [1, 3, 5, 7].entries()) {
+      for (const [at, name] of ['a', 'b', 'c'].entries()) {
+        const one = JSON.stringify(talk(api, 3)).replace(/"([rw]\d)"/g, `"${name}$1"`);
+        const messages = (JSON.parse(one) as object[]).slice(0, end);
+        const call = { api: api.name, body: Buffer.from(bodyOf(api, messages)), scope: 'one' };
+        const { conversation } = await gateways[(turn + (at >> turn)) % 2]!.compact(call);
+        const isAnswered = JSON.stringify(messages).includes(`"${name}r0"`);
+        const key = isAnswered ? name : 'not answered yet';
+        known.set(key, (known.get(key) ?? new Set()).add(conversation?.id));
+      }
+    }
+    await Promise.all(gateways.map((gateway) => gateway.close()));
+    const ids = [...known.values()].flatMap((all) => [...all]);
+    expect([ids.length, new Set(ids).size]).toEqual([4, 4]);
+  });
+
   it('compacts more conversations concurrently than it keeps', async () => {
     const small = await createEngine({ maxConversations: 1, workspaceRoot: '/w' });
     onTestFinished(() => small.close());
@@ -224,7 +245,10 @@ describe('an engine', () => {
     const [first, ...rest] = talk(anthropic!, 2);
     const store = temporaryFolder();
     const ids: (string | undefined)[] = [];
-    for (const messages of [[mark(first!)], [first!, ...rest]]) {
+    for (const messages of [
+      [mark(first!), ...rest.slice(0, 2)],
+      [first!, ...rest],
+    ]) {
       const one = await createEngine({ maxConversations: 8, store });
       const body = Buffer.from(bodyOf(anthropic!, messages));
       const { conversation } = await one.compact({ api: 'anthropic', body, scope: 'one' });

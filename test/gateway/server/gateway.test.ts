@@ -336,6 +336,30 @@ it('a gateway closes after its open answers, and waits neither for its page nor 
   await closed;
 });
 
+it('a gateway that closes takes one more request at most from each connection', async () => {
+  const world = await gatewayWorld();
+  const open: Parameters<RequestListener>[1][] = [];
+  world.answer = (_, response) => open.push(response);
+  const [begun, waiting] = [clientOf(world), clientOf(world)];
+  for (const [at, client] of [begun, waiting].entries()) {
+    client.write(WHOLE);
+    await expect.poll(() => open.length).toBe(at + 1);
+  }
+  open[0]!.write('first');
+  await once(begun, 'readable');
+  // Longer than the timeout of a test.
+  const closed = world.gateway.close(60_000);
+  begun.write(WHOLE);
+  await expect.poll(() => open.length).toBe(3);
+  for (const response of open) response.end('last');
+  expect((await text(begun)).match(/^connection: .*$/gim)).toEqual([
+    'Connection: keep-alive',
+    'Connection: close',
+  ]);
+  expect((await text(waiting)).match(/^connection: .*$/gim)).toEqual(['Connection: close']);
+  await closed;
+});
+
 it('a gateway aborts open answers after the given time', async () => {
   const world = await gatewayWorld();
   world.answer = (_, response) => response.write('first');

@@ -1,6 +1,7 @@
 // Conversations that move between processes over a store: found by id or first entries, not lost to a failing store, and decided by one of two concurrent
 // processes.
 
+import { hash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -200,6 +201,50 @@ describe('createCompactor with a store', () => {
     isFull = true;
     await turns();
     expect(warn).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    {
+      silent: ['a', 'b', 'c'],
+      asked: ['a', 'b', 'a'],
+      title: 'spares the others a silent store once two got no answer',
+    },
+    {
+      silent: ['a'],
+      asked: ['a', 'b', 'c', 'a', 'b', 'c'],
+      title: 'asks a store that is silent about one conversation for the others',
+    },
+  ])('$title', async ({ silent, asked }) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const kept = memoryStore();
+    const saves: string[] = [];
+    let names: readonly string[] = [];
+    let isBack = false;
+    const save: StateStore['save'] = (key, ...state) => {
+      const name = names.find((known) => key.endsWith(hash('sha256', known))) ?? key;
+      saves.push(name);
+      return !isBack && silent.includes(name)
+        ? new Promise(() => undefined)
+        : kept.save(key, ...state);
+    };
+    const store = { ...open(kept), save, limits: { deadlineMs: 20 } };
+    const compactor = createCompactor({ ...COMPACTOR, store, logger: SILENT_LOGGER });
+    names = ['a', 'b', 'c'];
+    const history = HISTORY.slice(0, 5);
+    const begun = names.map((sessionId) => compactor.createSession({ history, sessionId }));
+    const sessions = await Promise.all(begun);
+    for (const at of [0, 1]) {
+      vi.advanceTimersByTime(at * 6_000);
+      for (const session of sessions) await session.ensureCompressionBeforeSend('request');
+      for (const session of sessions)
+        session.history.add({ speaker: 'human', blocks: [{ type: 'text', text: 'On.' }] });
+    }
+    expect(saves).toEqual(asked);
+    isBack = true;
+    await compactor.close();
+    const states = names.map((name) => kept.load(`named-${hash('sha256', name)}`));
+    expect(await Promise.all(states)).not.toContain(null);
   });
 
   it('warns once about a state that is too large', async () => {
