@@ -16,7 +16,7 @@ import {
 } from '../shared/misuse.js';
 import type { Checks, OptionsElsewhere } from '../shared/misuse.js';
 import { agentPreset } from './formats/presets.js';
-import { completeEditOptions } from './preflight/edit-options.js';
+import { EDIT_CHECKS } from './preflight/edit-options.js';
 import type { EditOptions } from './preflight/edit-options.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
 import type { DensityOptions } from './settings/session-config.js';
@@ -86,10 +86,7 @@ const CHECKS_OF_ADAPTERS: Checks<SessionOptionsOfAdapters> = {
   canRecall: assertBoolean,
   activeTodos: assertFunction,
   overheadTokens: assertTokens,
-  edits: null,
-  minReclaimTokens: null,
-  cacheTtlMs: null,
-  reasoning: null,
+  ...EDIT_CHECKS,
 };
 
 const CHECKS: Checks<SessionOptions> = {
@@ -132,7 +129,6 @@ export function readSessionOptions(
   elsewhere: OptionsElsewhere,
 ): SessionOptions {
   const options = readOptions('session options', given, CHECKS, elsewhere);
-  completeEditOptions(options);
   const history =
     options.history === undefined
       ? undefined

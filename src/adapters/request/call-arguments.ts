@@ -4,8 +4,7 @@ import { types } from 'node:util';
 import { OPTION_PLACES } from '../../main/option-places.js';
 import { checkedReport } from '../../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../../main/preflight/context-gauge.js';
-import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
-import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
+import { EDIT_CHECKS } from '../../main/preflight/edit-options.js';
 import {
   assertFunction,
   assertKnownOptions,
@@ -83,15 +82,11 @@ const CHECKS: Checks<CompactCall> = {
   reportedCacheReadTokens: assertTokens,
   reportedCacheMissReason: assertString,
   oddUsage: null,
-  cacheTtlMs: (_name, value) => {
-    assertTimeToLive(value as number);
-  },
+  cacheTtlMs: EDIT_CHECKS.cacheTtlMs,
   answerUsage: assertFunction,
   keepsCacheBefore: assertFunction,
   compactByProvider: assertFunction,
-  reasoning: (_name, value) => {
-    completeEditOptions({ reasoning: value as ReasoningPolicy });
-  },
+  reasoning: EDIT_CHECKS.reasoning,
   refusal: null,
 };
 
