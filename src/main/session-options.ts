@@ -80,7 +80,7 @@ export type SessionOptionsOfAdapters = Pick<
 >;
 
 /** Each option with its check; `null` for an option that is validated elsewhere. */
-const CHECKS_OF_ADAPTERS: Checks<SessionOptionsOfAdapters> = {
+export const CHECKS_OF_ADAPTERS: Checks<SessionOptionsOfAdapters> = {
   density: null,
   removalLogDirectory: assertDirectory,
   canRecall: assertBoolean,
@@ -100,7 +100,6 @@ const CHECKS: Checks<SessionOptions> = {
 };
 
 export const SESSION_OPTIONS: readonly string[] = Object.keys(CHECKS);
-export const SESSION_OPTIONS_OF_ADAPTERS: readonly string[] = Object.keys(CHECKS_OF_ADAPTERS);
 
 const DENSITY_CHECKS: Checks<DensityOptions> = {
   workspaceRoot: null,

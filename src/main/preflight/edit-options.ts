@@ -62,20 +62,21 @@ export interface CompleteEditOptions extends EditOptions {
 
 /** The check of each option, wherever it is given: TypeError for a value of a wrong type, RangeError for an unknown value. */
 export const EDIT_CHECKS: Checks<EditOptions> = {
-  edits: oneOf<EditPolicy>('every-turn', 'auto', 'batched', 'append-only', 'at-birth'),
+  edits: oneOf('every-turn', 'auto', 'batched', 'append-only', 'at-birth'),
   minReclaimTokens: assertTokens,
   // Infinity means a cache that outlives the session.
   cacheTtlMs: (name, value) => {
     assertNumber(name, value);
     if (!(value >= 0)) throw new RangeError(`Expected ${name} of at least 0, got ${value}.`);
   },
-  reasoning: oneOf<ReasoningPolicy>('keep', 'strip-after-first-edit', 'forbid-edits'),
+  reasoning: oneOf('keep', 'strip-after-first-edit', 'forbid-edits'),
 };
 
-function oneOf<Value extends string>(...values: readonly Value[]): Check {
+/** Returns the check of an option that has to be one of these values. */
+export function oneOf(...values: readonly string[]): Check {
   return (name, value) => {
     assertString(name, value);
-    if (values.some((each) => each === value)) return;
+    if (values.includes(value)) return;
     const known = values.map((each) => `'${each}'`).join(', ');
     throw new RangeError(`Expected ${name} to be one of ${known}, got ${shownText(value)}.`);
   };
