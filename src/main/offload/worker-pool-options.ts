@@ -3,9 +3,9 @@
 import { availableParallelism } from 'node:os';
 import { withoutUndefined } from '../../shared/json.js';
 
+const THREADS = Math.min(2, Math.max(1, availableParallelism() - 1));
+
 const DEFAULTS = {
-  /** Worker threads. */
-  threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
   /** Maximum number of waiting tasks; further ones are refused. A thousand sessions may open at once. */
   maxQueuedTasks: 10_000,
   /** Timeout of a task once a thread has it, in milliseconds. */
@@ -25,6 +25,8 @@ const DEFAULTS = {
 };
 
 export interface CompleteWorkerPoolOptions extends Readonly<typeof DEFAULTS> {
+  /** Worker threads. @default one less than the number of processors, at least 1, at most 2 */
+  readonly threads: number;
   /** The module that handles the tasks of each thread. @default the package's own code */
   readonly workerUrl?: URL | undefined;
 }
@@ -36,5 +38,5 @@ export type WorkerPoolOptions = {
 
 /** Fills in the defaults. */
 export function completeWorkerPoolOptions(options: WorkerPoolOptions): CompleteWorkerPoolOptions {
-  return { ...DEFAULTS, ...withoutUndefined(options) };
+  return { threads: THREADS, ...DEFAULTS, ...withoutUndefined(options) };
 }
