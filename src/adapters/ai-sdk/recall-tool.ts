@@ -89,7 +89,10 @@ export function recallTool(
   if (typeof (source as Partial<Compactor> | null | undefined)?.restore !== 'function') {
     throw new TypeError(`Expected a session or a compactor, got ${kindOf(source)}.`);
   }
-  const restore = 'sessionId' in source ? (callId: string) => source.restore(callId) : ofConversation(source, conversation);
+  const restore =
+    'sessionId' in source
+      ? (callId: string) => source.restore(callId)
+      : ofConversation(source, conversation);
   return {
     description: RECALL_DESCRIPTION,
     inputSchema: INPUT_SCHEMA,
