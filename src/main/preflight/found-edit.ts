@@ -5,7 +5,7 @@
 import type { IContent, ContentBlock } from '../../shared/content.js';
 import type { DensityResult, PassSettings } from '../../shared/density.js';
 import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
-import { EMPTY_PLAN, PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
+import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 import { pushTo } from '../../shared/lists-by-key.js';
@@ -63,11 +63,9 @@ export class FoundEdit {
     const { history } = this.#source;
     const rest = rowsFrom(rows, place.entry);
     const edits = editsOf(rest, history);
-    // Usually the edits lose no call, and the rows in front are not scanned.
-    const losesCalls = edits.some(({ lostCallIds }) => lostCallIds.length > 0);
-    const inFront = losesCalls ? rows.subarray(0, rows.length - rest.length) : EMPTY_PLAN;
-    const heldIds = editsOf(inFront, history).flatMap(({ lostCallIds }) => lostCallIds);
-    const held = heldEntries(edits, new Set(heldIds), history, place, () => {
+    const inFront = rows.subarray(0, rows.length - rest.length);
+    const heldIds = lostIds(inFront, history, edits);
+    const held = heldEntries(edits, heldIds, history, place, () => {
       const { replacements } = this.#make(rowsOf(rest, (entry) => entry === place.entry));
       return replacements.get(place.entry);
     });
@@ -178,6 +176,25 @@ function editsOf(plan: DensityPlan, history: readonly IContent[]): readonly Entr
     edits.push({ index, lostCallIds: lost });
   }
   return edits;
+}
+
+/**
+ * Of the call ids lost by the given edits, those of which a plan removes a part as well. Usually the edits lose no call, and the
+ * plan is not scanned.
+ */
+function lostIds(
+  plan: DensityPlan,
+  history: readonly IContent[],
+  edits: readonly EntryEdit[],
+): ReadonlySet<string> {
+  const wanted = new Set(edits.flatMap(({ lostCallIds: ids }) => ids));
+  const lost = new Set<string>();
+  if (wanted.size === 0) return lost;
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    const callId = lostId(row, history);
+    if (callId !== undefined && wanted.has(callId)) lost.add(callId);
+  }
+  return lost;
 }
 
 /** The id of the call of which a row removes a part; `undefined` if it removes none. */
