@@ -54,7 +54,7 @@ const FORMATS_APART =
 
 /** Adapters must load without their SDK, or with another version of it. */
 const NO_SDK_AT_RUN_TIME = {
-  regex: `${NO_PACKAGES}(?!node:|zod/mini$)`,
+  regex: `${NO_PACKAGES}(?!node:)`,
   message: 'SDKs are optional peers: import their types only.',
   allowTypeImports: true,
 };

@@ -16,7 +16,7 @@ import {
 } from '../shared/misuse.js';
 import type { Checks, OptionsElsewhere } from '../shared/misuse.js';
 import { agentPreset } from './formats/presets.js';
-import { completeEditOptions } from './preflight/edit-options.js';
+import { EDIT_CHECKS } from './preflight/edit-options.js';
 import type { EditOptions } from './preflight/edit-options.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
 import type { DensityOptions } from './settings/session-config.js';
@@ -80,16 +80,13 @@ export type SessionOptionsOfAdapters = Pick<
 >;
 
 /** Each option with its check; `null` for an option that is validated elsewhere. */
-const CHECKS_OF_ADAPTERS: Checks<SessionOptionsOfAdapters> = {
+export const CHECKS_OF_ADAPTERS: Checks<SessionOptionsOfAdapters> = {
   density: null,
   removalLogDirectory: assertDirectory,
   canRecall: assertBoolean,
   activeTodos: assertFunction,
   overheadTokens: assertTokens,
-  edits: null,
-  minReclaimTokens: null,
-  cacheTtlMs: null,
-  reasoning: null,
+  ...EDIT_CHECKS,
 };
 
 const CHECKS: Checks<SessionOptions> = {
@@ -103,7 +100,6 @@ const CHECKS: Checks<SessionOptions> = {
 };
 
 export const SESSION_OPTIONS: readonly string[] = Object.keys(CHECKS);
-export const SESSION_OPTIONS_OF_ADAPTERS: readonly string[] = Object.keys(CHECKS_OF_ADAPTERS);
 
 const DENSITY_CHECKS: Checks<DensityOptions> = {
   workspaceRoot: null,
@@ -132,7 +128,6 @@ export function readSessionOptions(
   elsewhere: OptionsElsewhere,
 ): SessionOptions {
   const options = readOptions('session options', given, CHECKS, elsewhere);
-  completeEditOptions(options);
   const history =
     options.history === undefined
       ? undefined

@@ -204,6 +204,14 @@ export function assertTokens(name: string, tokens: unknown): void {
   throw new RangeError(`Expected ${name} of at least 0, got ${tokens}.`);
 }
 
+/** Checks a caller's number of things or milliseconds. @throws RangeError if it is no whole number from 1 to 2³¹ − 1. */
+export function assertCount(name: string, value: unknown): void {
+  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 31) return;
+  throw new RangeError(
+    `Expected ${name} to be a whole number of at least 1, got ${typeof value === 'number' ? value : typeof value}.`,
+  );
+}
+
 /** Describes the kind of a value in a few words. */
 export function kindOf(value: unknown): string {
   switch (typeof value) {

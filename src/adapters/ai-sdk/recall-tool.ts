@@ -89,7 +89,10 @@ export function recallTool(
   if (typeof (source as Partial<Compactor> | null | undefined)?.restore !== 'function') {
     throw new TypeError(`Expected a session or a compactor, got ${kindOf(source)}.`);
   }
-  const restore = 'sessionId' in source ? ofSession(source) : ofConversation(source, conversation);
+  const restore =
+    'sessionId' in source
+      ? (callId: string) => source.restore(callId)
+      : ofConversation(source, conversation);
   return {
     description: RECALL_DESCRIPTION,
     inputSchema: INPUT_SCHEMA,
@@ -105,10 +108,6 @@ export function recallTool(
 }
 
 type Restore = (callId: string) => Promise<RestoredResponse>;
-
-function ofSession(session: Pick<Session, 'restore'>): Restore {
-  return (callId) => session.restore(callId);
-}
 
 function ofConversation(
   compactor: Pick<Compactor, 'restore'>,

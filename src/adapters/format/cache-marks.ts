@@ -1,9 +1,8 @@
 // Cache marks: fields that state up to where a provider caches a prompt, and for how long. Agents move them to the end with each
 // call, so messages are compared without them.
 
-import { asArray, isRecord } from '../../shared/json.js';
+import { asArray, isPlainObject, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { isPlainObject } from './plain-data.js';
 import { isSameValue } from './same-value.js';
 
 /** Names of cache marks in Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses API and its Agents SDK. */

@@ -2,11 +2,10 @@
 // at one of its marks, and looks for it a few blocks in front of each mark of this request. Agents mark the system text and the last
 // messages, so after an edit further back nothing between the two would be read.
 
-import { asArray, asRecord, isRecord } from '../../shared/json.js';
+import { asArray, asRecord, isPlainObject, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { MARKS } from './cache-marks.js';
 import { madeFrom } from './originals.js';
-import { isPlainObject } from './plain-data.js';
 
 /** A request with more marks is refused. */
 const MAX_MARKS = 4;

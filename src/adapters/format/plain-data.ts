@@ -3,6 +3,7 @@
 
 import { types } from 'node:util';
 import { DEFAULT_INGESTION_LIMITS } from '../../shared/ingestion-limits.js';
+import { isPlainObject } from '../../shared/json.js';
 
 const { maxDepth, maxValues } = DEFAULT_INGESTION_LIMITS;
 
@@ -163,29 +164,15 @@ class PlainCopy {
 /** Names of the accessors that an instance inherits from its class. */
 function accessorsOf(value: object): readonly string[] {
   const names = new Set<string>();
-  let prototype = prototypeOf(value);
-  while (prototype !== null && !isRootPrototype(prototype)) {
+  // All classes of its chain: the last prototype is that of a plain object.
+  for (let holder = value; !isPlainObject(holder);) {
+    const prototype = Object.getPrototypeOf(holder) as object;
     for (const name of Object.getOwnPropertyNames(prototype)) {
       if (!('value' in (Object.getOwnPropertyDescriptor(prototype, name) ?? {}))) names.add(name);
     }
-    prototype = prototypeOf(prototype);
+    holder = prototype;
   }
   return [...names];
-}
-
-/** Whether an object is no instance of a class: its prototype is `null` or a root prototype. */
-export function isPlainObject(value: object): boolean {
-  const prototype = prototypeOf(value);
-  return prototype === null || isRootPrototype(prototype);
-}
-
-/** Whether a prototype is the `Object.prototype` of any realm. */
-function isRootPrototype(prototype: object): boolean {
-  return prototypeOf(prototype) === null;
-}
-
-function prototypeOf(value: object): object | null {
-  return Object.getPrototypeOf(value) as object | null;
 }
 
 function define(copy: object, key: string, value: unknown): void {

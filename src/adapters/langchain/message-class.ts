@@ -47,21 +47,15 @@ export function makeMessage(
   among: readonly BaseMessage[],
 ): BaseMessage {
   const kind = KINDS[name];
-  const example = among.find((message) => typeOf(message) === kind && nameOf(message) === name);
-  if (example !== undefined) return new (constructorOf(example))({ content });
+  const example = among.find(
+    (message) => typeOf(message) === kind && serializedName(message.constructor) === name,
+  );
+  if (example !== undefined) return new (example.constructor as MessageConstructor)({ content });
   for (const message of among) {
     const Base = baseOf(message);
     if (Base !== undefined) return new (derive(Base, name))({ content });
   }
   throw new TypeError(`Expected a message of LangChain to make a ${name} like it, got none.`);
-}
-
-function constructorOf(message: BaseMessage): MessageConstructor {
-  return message.constructor as MessageConstructor;
-}
-
-function nameOf({ constructor }: BaseMessage): unknown {
-  return serializedName(constructor);
 }
 
 function serializedName(constructor: unknown): unknown {

@@ -114,7 +114,7 @@ function readBuiltIn(
   if (callId === undefined) return undefined;
   if (BUILT_IN_OUTPUTS.has(kind)) return { kind: 'output', callId, ...readBuiltInOutput(item) };
   const call = BUILT_IN_CALLS.has(kind) ? builtInCall(item, callId) : undefined;
-  return call && { kind: 'model', blocks: [call], ...calledByProgram(item) };
+  return call && { kind: 'model', blocks: [call], programs: programsIn(item['caller']) };
 }
 
 function readOther(
@@ -138,15 +138,9 @@ function readOther(
   const askedId = ASKING_KINDS.has(kind) ? callId : undefined;
   const resultOf = kind === 'program_output' ? callId : undefined;
   const answeredId = kind === 'mcp_call' ? approvalId : resultOf;
-  const { programs } = calledByProgram(original);
-  return {
-    kind: 'model',
-    blocks: [opaqueBlockOf(kind, item)],
-    isPinned,
-    askedId,
-    answeredId,
-    programs,
-  };
+  const programs = programsIn(original['caller']);
+  const blocks = [opaqueBlockOf(kind, item)];
+  return { kind: 'model', blocks, isPinned, askedId, answeredId, programs };
 }
 
 /**
@@ -181,22 +175,14 @@ function readCall(
   const name = textOf(item, 'name', where);
   const parameters =
     kind === 'function_call' ? callArguments(item['arguments']) : { input: item['input'] ?? '' };
-  return { kind: 'model', blocks: [toolCall(id, name, parameters)], ...calledByProgram(item) };
+  const programs = programsIn(item['caller']);
+  return { kind: 'model', blocks: [toolCall(id, name, parameters)], programs };
 }
 
 /** Whether an item must be kept or removed together with another one. */
 function hasPartner(item: JsonRecord): boolean {
   const ids = [item['call_id'], item['callId'], item['approval_request_id']];
-  return ids.some((id) => typeof id === 'string') || calledByProgram(item).isPinned;
-}
-
-/** Returns the program of the model that made a call, if any. It pins the call, because both may be removed only together. */
-function calledByProgram({ caller }: JsonRecord): {
-  readonly isPinned: boolean;
-  readonly programs: readonly unknown[];
-} {
-  const programs = programsIn(caller);
-  return { isPinned: programs.length > 0, programs };
+  return ids.some((id) => typeof id === 'string') || programsIn(item['caller']).length > 0;
 }
 
 function textOf(item: JsonRecord, key: string, where: string): string {

@@ -15,8 +15,9 @@ import { NamedCalls } from './content-parts.js';
 export type ItemReading =
   | { readonly kind: 'human'; readonly blocks: readonly ContentBlock[] }
   /**
-   * An item of the model. `isPinned` pins its whole run. If the item has the id of a call or request that it makes or answers, or of
-   * the program that made it, the run is pinned only until all of these are answered.
+   * An item of the model. `isPinned` pins its whole run, and so do `programs`, the program that made a call: both may be removed only
+   * together. If the item has the id of a call or request that it makes or answers, or of the program that made it, the run is
+   * pinned only until all of these are answered.
    */
   | {
       readonly kind: 'model';
@@ -98,7 +99,9 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     const endsInReasoning = run.at(-1)?.read.blocks.at(-1)?.type === 'thinking';
     const isAlwaysPinned =
       this.#isWithinPinned || run.some(staysPinned) || (isLast && endsInReasoning);
-    const isPinned = isAlwaysPinned || run.some(({ read }) => read.isPinned === true);
+    const programs = run.flatMap(({ read }) => read.programs ?? []);
+    const isPinned =
+      isAlwaysPinned || programs.length > 0 || run.some(({ read }) => read.isPinned === true);
     this.#isWithinPinned = isPinned;
     for (const { read } of run) this.#calls.add(read.blocks, isPinned);
     if (!isPinned) {
@@ -108,7 +111,6 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     }
     const calls = run.flatMap(idsOfCalls);
     const answered = run.flatMap(({ read }) => read.answeredId ?? []);
-    const programs = run.flatMap(({ read }) => read.programs ?? []);
     const blocks = run.flatMap(wholeBlocks);
     this.#whole.take({ calls, answered, programs, staysPinned: isAlwaysPinned, blocks }, reading);
   }

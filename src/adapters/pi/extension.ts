@@ -115,7 +115,8 @@ class Extension {
       ...(ctx.model !== undefined && modelFacts(ctx.model)),
       ...usageOf(messages),
     });
-    ctx.ui.setStatus('ctxfold', shownStatus(host.saving(sessionId)));
+    const saving = host.saving(sessionId);
+    ctx.ui.setStatus('ctxfold', saving && `ctxfold ${saving}`);
     this.#edited = sent === messages ? undefined : { given: messages, sent };
     return sent === messages ? undefined : { messages: sent as PiOwn[] };
   }
@@ -157,10 +158,6 @@ function modelFacts({ id, api, contextWindow, compat }: PiModel): Omit<HostCall,
       reasoning: bindsReasoning ? 'strip-after-first-edit' : 'keep',
     }),
   };
-}
-
-function shownStatus(saving: string | undefined): string | undefined {
-  return saving === undefined ? undefined : `ctxfold ${saving}`;
 }
 
 /** Returns a result from the session file, which has the unedited one. */

@@ -1,18 +1,23 @@
 // The options of adapters, and the arguments of each call.
 
-import * as z from 'zod/mini';
 import type { Compactor } from '../../main/compactor.js';
 import { OPTION_PLACES } from '../../main/option-places.js';
-import { readSessionOptions, SESSION_OPTIONS_OF_ADAPTERS } from '../../main/session-options.js';
+import { CHECKS_OF_ADAPTERS, readSessionOptions } from '../../main/session-options.js';
 import type { SessionOptions, SessionOptionsOfAdapters } from '../../main/session-options.js';
 import { isLogger, SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
-import { parseOptions } from '../../main/host/parse-options.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
+import { oneOf } from '../../main/preflight/edit-options.js';
 import type { OddUsage } from '../../main/preflight/session-events.js';
 import type { Session } from '../../main/session.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
-import { assertKnownOptions } from '../../shared/misuse.js';
+import {
+  assertCount,
+  assertFunction,
+  assertKnownOptions,
+  readOptions,
+} from '../../shared/misuse.js';
+import type { Checks } from '../../shared/misuse.js';
 
 /** What an adapter does if something in ctxfold fails. */
 export type OnError = 'send-uncompacted' | 'throw';
@@ -93,23 +98,19 @@ export interface CompactCall {
 
 const DEFAULT_MAX_CONVERSATIONS = 32;
 
-const isFunction = (value: unknown): boolean => typeof value === 'function';
-
-/** Checks of the adapter's own options. `readSessionOptions` checks those that are passed to sessions. */
-const CHECKS = {
-  onError: z.optional(z.enum(['send-uncompacted', 'throw'])),
-  maxConversations: z.optional(z.int().check(z.gte(1))),
-  removalLogPath: z.optional(
-    z.undefined('Adapters name the files themselves; give removalLogDirectory'),
-  ),
-  onSession: z.optional(z.custom(isFunction, 'Expected a function')),
-  logger: z.optional(z.custom(isLogger, 'Expected an object with debug, warn and error')),
-} satisfies Record<
-  Exclude<keyof AdapterOptions, keyof SessionOptionsOfAdapters> | 'removalLogPath',
-  z.ZodMiniType
->;
-
-const OPTIONS_SCHEMA: z.ZodMiniType = z.object(CHECKS);
+const CHECKS: Checks<AdapterOptions & { readonly removalLogPath?: undefined }> = {
+  ...CHECKS_OF_ADAPTERS,
+  onError: oneOf('send-uncompacted', 'throw'),
+  maxConversations: assertCount,
+  removalLogPath: () => {
+    throw new TypeError('Expected removalLogDirectory: adapters name the files themselves.');
+  },
+  onSession: assertFunction,
+  logger: (name, value) => {
+    if (!isLogger(value))
+      throw new TypeError(`Expected ${name} to be an object with debug, warn and error.`);
+  },
+};
 
 /** Adapter options with defaults filled in. */
 export type CompleteAdapterOptions = AdapterOptions & {
@@ -156,7 +157,7 @@ export async function callOnSession(
  * @throws RangeError naming each unknown one
  */
 export function assertAdapterOptions(options: object, own: readonly string[] = []): void {
-  const known = [...SESSION_OPTIONS_OF_ADAPTERS, ...Object.keys(CHECKS), ...own];
+  const known = [...Object.keys(CHECKS), ...own];
   assertKnownOptions('adapter options', { ...options }, known, OPTION_PLACES);
 }
 
@@ -171,8 +172,6 @@ export function completeAdapterOptions(
   compactor: Compactor,
   options: AdapterOptions,
 ): CompleteAdapterOptions {
-  assertAdapterOptions(options);
-  parseOptions('adapter options', OPTIONS_SCHEMA, options);
   const complete = {
     ...options,
     onError: options.onError ?? 'send-uncompacted',
@@ -180,6 +179,7 @@ export function completeAdapterOptions(
     logger: loggerOf(compactor, options),
   };
   try {
+    readOptions('adapter options', options, CHECKS, OPTION_PLACES);
     readSessionOptions(optionsOfSession(complete), OPTION_PLACES);
   } catch (cause) {
     // Callers of adapters get one kind of error for all options.

@@ -3,16 +3,16 @@
 import { types } from 'node:util';
 import { OPTION_PLACES } from '../../main/option-places.js';
 import { checkedReport } from '../../main/preflight/prompt-cache.js';
+import { isTokenCount } from '../../main/tokens/token-ledger.js';
 import type { UsageReport } from '../../main/preflight/context-gauge.js';
-import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
-import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
+import { EDIT_CHECKS } from '../../main/preflight/edit-options.js';
 import {
   assertFunction,
-  assertKnownOptions,
   assertString,
   assertTokens,
   hasFunctions,
   kindOf,
+  readOptions,
 } from '../../shared/misuse.js';
 import type { Checks } from '../../shared/misuse.js';
 import { asRecord, isRecord } from '../../shared/json.js';
@@ -83,15 +83,11 @@ const CHECKS: Checks<CompactCall> = {
   reportedCacheReadTokens: assertTokens,
   reportedCacheMissReason: assertString,
   oddUsage: null,
-  cacheTtlMs: (_name, value) => {
-    assertTimeToLive(value as number);
-  },
+  cacheTtlMs: EDIT_CHECKS.cacheTtlMs,
   answerUsage: assertFunction,
   keepsCacheBefore: assertFunction,
   compactByProvider: assertFunction,
-  reasoning: (_name, value) => {
-    completeEditOptions({ reasoning: value as ReasoningPolicy });
-  },
+  reasoning: EDIT_CHECKS.reasoning,
   refusal: null,
 };
 
@@ -106,13 +102,9 @@ export function checkedCall(given: unknown): CompactCall {
     given,
     'what is known about a call',
   );
-  assertKnownOptions('arguments of a call', fields, Object.keys(CHECKS), OPTION_PLACES);
-  const call: Record<string, unknown> = {};
-  for (const [name, check] of Object.entries(CHECKS)) {
-    const value = fields[name as keyof CompactCall] ?? undefined;
-    if (value !== undefined) check?.(name, value);
-    call[name] = value;
-  }
+  const present = Object.entries(fields).filter(([, value]) => value !== null);
+  const unchecked: CompactCall = Object.fromEntries(present);
+  const call = readOptions('arguments of a call', unchecked, CHECKS, OPTION_PLACES);
   const report = usageReportOf(call);
   if (report !== undefined) checkedReport(report);
   return call;
@@ -130,10 +122,10 @@ type Usage = Pick<
  * @param input all input tokens
  */
 export function reportedUsage(input: unknown, read: unknown, written: unknown): Usage {
-  const reportedInputTokens = isTokens(input) ? input : undefined;
-  const cacheRead = isTokens(read) ? read : undefined;
+  const reportedInputTokens = isTokenCount(input) ? input : undefined;
+  const cacheRead = isTokenCount(read) ? read : undefined;
   const isOdd =
-    [input, read, written].some((value) => typeof value === 'number' && !isTokens(value)) ||
+    [input, read, written].some((value) => typeof value === 'number' && !isTokenCount(value)) ||
     (cacheRead ?? 0) > (reportedInputTokens ?? Infinity);
   // If one number is wrong, the others may be, too.
   if (isOdd) return { oddUsage: { inputTokens: input, cacheReadTokens: read } };
@@ -149,11 +141,7 @@ export function reportedSum(fresh: unknown, read: unknown, written: unknown): Us
   const parts = [fresh, read ?? 0, written ?? 0];
   const sum = parts.reduce<number>((so, part) => so + (typeof part === 'number' ? part : NaN), 0);
   if (fresh === undefined || fresh === null || sum === 0) return {};
-  return reportedUsage(parts.every(isTokens) ? sum : NaN, read, written);
-}
-
-function isTokens(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return reportedUsage(parts.every(isTokenCount) ? sum : NaN, read, written);
 }
 
 /** Returns the usage report in a call's arguments, if there is one. Its model is that of the previous call, not this one's. */

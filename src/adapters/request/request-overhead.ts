@@ -1,8 +1,7 @@
 // Estimates what a request holds besides its messages, for the adapters that see it. The estimate is used until usage is reported.
 
-import { isRecord } from '../../shared/json.js';
+import { isPlainObject, isRecord } from '../../shared/json.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
-import { isPlainObject } from '../format/plain-data.js';
 
 /** Memoized number of characters by object: most hosts pass the same tools with each call. */
 const KNOWN = new WeakMap<object, number>();

@@ -4,7 +4,6 @@
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import { EDITOR_TOOL } from './editor-tool.js';
 import type { Format, RecordReader } from './format.js';
-import type { ContentBlock } from '../../shared/content.js';
 import { ChatReader, type ChatDialect } from './chat-reader.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
@@ -57,10 +56,7 @@ const PLAIN_COMMAND = /^[A-Za-z0-9_.-]{1,40}$/;
 class CommandDialect implements ChatDialect {
   #openFile: string | undefined;
 
-  readonly readTextCall = (
-    message: JsonRecord,
-    text: string,
-  ): readonly ContentBlock[] | undefined => {
+  readonly readTextCall: NonNullable<ChatDialect['readTextCall']> = (message, text) => {
     const action = asFilledText(message['action']);
     if (action === undefined) return undefined;
     const [first = '', ...words] = firstWords(action);

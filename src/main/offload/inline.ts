@@ -17,7 +17,7 @@ import type { HistoryChange, HistoryState, HistoryWatcher } from '../history-cha
 import { inTurns, nextTurn, setImmediate } from '../waiting/event-loop-turn.js';
 import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { Offload, OffloadedPlan } from './offload.js';
+import type { Offload } from './offload.js';
 
 /** Maximum entries to index without yielding: indexing them takes a millisecond or two. */
 const ENTRIES_AT_ONCE = 1_024;
@@ -40,12 +40,7 @@ export class InlineOffload implements Offload {
     this.#index.noteChange(change, state);
   };
 
-  async optimize(
-    history: readonly IContent[],
-    base: DensityBase,
-    config: DensityConfig,
-    signal?: AbortSignal,
-  ): Promise<OffloadedPlan> {
+  readonly optimize: Offload['optimize'] = async (history, base, config, signal) => {
     signal?.throwIfAborted();
     // A copy: the history may change while we yield.
     const entries = history.slice(0, base.length);
@@ -57,12 +52,9 @@ export class InlineOffload implements Offload {
     const planned = this.#index.plan(entries, base, config);
     this.#addPass('optimize', base.length, performance.now() - startedAt);
     return planned;
-  }
+  };
 
-  async countTokens(
-    contents: readonly IContent[],
-    signal?: AbortSignal,
-  ): Promise<readonly number[]> {
+  readonly countTokens: Offload['countTokens'] = async (contents, signal) => {
     signal?.throwIfAborted();
     if (contents.length === 0) return [];
     // A copy: the caller may change the array while we yield.
@@ -77,7 +69,7 @@ export class InlineOffload implements Offload {
     const tokens = await inTurns(countInSlices(entries, counter), entries.length, signal);
     this.#addPass('count', entries.length, performance.now() - startedAt);
     return tokens;
-  }
+  };
 
   #addPass(task: 'optimize' | 'count', entries: number, runMs: number): void {
     const wait = { queueMs: 0, transferMs: 0, bytesSent: 0 };

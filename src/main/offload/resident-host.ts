@@ -2,9 +2,7 @@
 
 // Not the global `MessageChannel`: test environments that emulate browsers remove or replace it.
 import { MessageChannel } from 'node:worker_threads';
-import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
-import type { ReadReply } from './reply.js';
 import { ResidentConnection } from './resident-connection.js';
 import type { ConnectionHost, EvictableSession } from './resident.js';
 import type { WorkerPool } from './worker-pool.js';
@@ -90,15 +88,8 @@ export class ResidentHost implements ConnectionHost {
    *
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
-  async count(
-    packed: PackedEntries,
-    knownTokens: Int32Array,
-    signal: AbortSignal,
-    rank: number,
-  ): Promise<ReadReply<PackedCounts>> {
-    const request = { kind: 'count-packed', packed, knownTokens } as const;
-    return this.#pool.run(request, { signal, rank });
-  }
+  readonly count: ConnectionHost['count'] = (packed, knownTokens, signal, rank) =>
+    this.#pool.run({ kind: 'count-packed', packed, knownTokens }, { signal, rank });
 
   /** Evicts idle sessions down to the limit, least recently used first. Busy ones are skipped, even if the limit stays exceeded. */
   #evict(): void {

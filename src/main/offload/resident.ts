@@ -2,15 +2,9 @@
 // begins, and delegates what the worker cannot serve.
 
 import type { IContent } from '../../shared/content.js';
-import type { DensityBase, DensityConfig } from '../../shared/density.js';
 import { EMPTY_PLAN } from '../../shared/density/plan/plan.js';
 import { WorkerPoolError } from '../../shared/errors.js';
-import type {
-  CompressionRequest,
-  PlannedCompression,
-  PlannedPass,
-  ResidentOptions,
-} from '../../shared/resident-protocol.js';
+import type { PlannedPass, ResidentOptions } from '../../shared/resident-protocol.js';
 import type { HistoryState, HistoryWatcher } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
 import { Arrivals } from './arrivals.js';
@@ -19,7 +13,7 @@ import { FailurePauses } from './failure-pauses.js';
 import type { CountingThreads } from './in-flight-parcels.js';
 import { InlineOffload } from './inline.js';
 import type { OffloadMeter } from './offload-meter.js';
-import type { Offload, OffloadedPlan } from './offload.js';
+import type { Offload } from './offload.js';
 import { Residence } from './residence.js';
 import type { ResidenceOptions, SessionConnection } from './residence.js';
 
@@ -107,12 +101,7 @@ export class ResidentOffload implements Offload {
     this.#arrivals.expect(comingIn.filter((entry) => state.countedTokens(entry) === undefined));
   };
 
-  async optimize(
-    history: readonly IContent[],
-    base: DensityBase,
-    config: DensityConfig,
-    signal?: AbortSignal,
-  ): Promise<OffloadedPlan> {
+  readonly optimize: Offload['optimize'] = async (history, base, config, signal) => {
     signal?.throwIfAborted();
     const askedAt = performance.now();
     const residence = this.#residence;
@@ -128,12 +117,9 @@ export class ResidentOffload implements Offload {
     if (isGone) return { plan: EMPTY_PLAN };
     this.#inline ??= new InlineOffload(this.#options.meter);
     return this.#inline.optimize(history, base, config, signal);
-  }
+  };
 
-  async countTokens(
-    contents: readonly IContent[],
-    signal?: AbortSignal,
-  ): Promise<readonly number[]> {
+  readonly countTokens: Offload['countTokens'] = async (contents, signal) => {
     signal?.throwIfAborted();
     const foreseen = contents.map((entry) => this.#blocksAhead.tokensOf(entry));
     if (foreseen.every((tokens) => tokens !== undefined)) return foreseen;
@@ -149,7 +135,7 @@ export class ResidentOffload implements Offload {
       for (const [at, entry] of others.entries()) counted.set(entry, tokens[at] ?? 0);
     }
     return contents.map((entry) => counted.get(entry) ?? 0);
-  }
+  };
 
   /** Resolves to counts that have arrived or are expected; `undefined` if they were lost. */
   async #takeKnown(
@@ -166,13 +152,9 @@ export class ResidentOffload implements Offload {
     }
   }
 
-  planCompression(
-    base: DensityBase,
-    request: CompressionRequest,
-    signal?: AbortSignal,
-  ): Promise<PlannedCompression | undefined> {
+  readonly planCompression: NonNullable<Offload['planCompression']> = (base, request, signal) => {
     return abortable(this.#residence?.compress(base, request) ?? NOTHING, signal);
-  }
+  };
 
   /** Releases the session's connection. The session opens another one when needed. */
   release(): void {

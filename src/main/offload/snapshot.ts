@@ -1,8 +1,6 @@
 // Runs the work on the pool, each request with a snapshot of its data. Failed work is retried once on another thread, then runs on
 // the calling thread.
 
-import type { IContent } from '../../shared/content.js';
-import type { DensityBase, DensityConfig } from '../../shared/density.js';
 import { CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { CountRequest, OptimizeRequest, TaskValue } from '../../shared/protocol.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
@@ -10,7 +8,7 @@ import type { PassMessage } from '../telemetry/channels.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { Offload, OffloadedPlan } from './offload.js';
+import type { Offload } from './offload.js';
 import { isRequestRefused } from './pool-errors.js';
 import { countBatches } from './posted-entry.js';
 import type { WorkerPool } from './worker-pool.js';
@@ -41,12 +39,7 @@ export class SnapshotOffload implements Offload {
     this.#inline = new InlineOffload(this.#meter);
   }
 
-  async optimize(
-    history: readonly IContent[],
-    base: DensityBase,
-    config: DensityConfig,
-    signal?: AbortSignal,
-  ): Promise<OffloadedPlan> {
+  readonly optimize: Offload['optimize'] = async (history, base, config, signal) => {
     // Copied now: the history will have changed by the time a thread is free or the fallback runs.
     const snapshot = history.slice(0, base.length);
     if (snapshot.length > MAX_SNAPSHOT_ENTRIES) {
@@ -56,13 +49,10 @@ export class SnapshotOffload implements Offload {
     return this.#attempt(request, signal, () =>
       this.#inline.optimize(snapshot, base, config, signal),
     );
-  }
+  };
 
   /** Posts the batches one per turn of the event loop, at most one per thread at a time. */
-  async countTokens(
-    contents: readonly IContent[],
-    signal?: AbortSignal,
-  ): Promise<readonly number[]> {
+  readonly countTokens: Offload['countTokens'] = async (contents, signal) => {
     signal?.throwIfAborted();
     const counts: number[] = new Array<number>(contents.length).fill(0);
     const batches = countBatches([...contents]);
@@ -90,7 +80,7 @@ export class SnapshotOffload implements Offload {
     );
     await Promise.all(lanes);
     return counts;
-  }
+  };
 
   async #attempt<Request extends OptimizeRequest | CountRequest>(
     request: Request,

@@ -5,7 +5,7 @@ import type { Transferable } from 'node:worker_threads';
 import { asError, CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { TaskRequest, TaskValue, ThreadData } from '../../shared/protocol.js';
 import { loadTokenText } from '../../shared/tokens/o200k.js';
-import { Deferred, settledWithin } from '../waiting/abortable.js';
+import { Deferred, settledWithin, whenAborted } from '../waiting/abortable.js';
 import { FailurePauses } from './failure-pauses.js';
 import {
   closedError,
@@ -162,16 +162,19 @@ export class WorkerPool {
     const { rank = 0 } = options;
     signal?.throwIfAborted();
     this.#assertAdmitted();
-    const outcome = new Deferred<TaskOutcome<TaskRequest>>(signal, () => {
-      this.#queue.delete(job);
-      this.#update();
-    });
+    const outcome = new Deferred<TaskOutcome<TaskRequest>>();
     const queuedAt = this.#options.now();
     const job: PoolJob = { request, timeoutMs, transferList, outcome, queuedAt, rank };
     this.#queue.add(job);
     this.#update();
+    const abort = (): void => {
+      outcome.reject(signal?.reason);
+      this.#queue.delete(job);
+      this.#update();
+    };
+    const stopListening = signal && whenAborted(signal, abort);
     // The reply was validated for this request.
-    return job.outcome.promise as Promise<TaskOutcome<Request>>;
+    return outcome.promise.finally(stopListening) as Promise<TaskOutcome<Request>>;
   }
 
   /** Timeout of a task, in milliseconds; connections use it as well. */

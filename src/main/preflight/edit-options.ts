@@ -1,6 +1,7 @@
 // The options that say when edits land, their policies, the reasons for landing, and the validation of the options.
 
 import { assertNumber, assertString, assertTokens } from '../../shared/misuse.js';
+import type { Check, Checks } from '../../shared/misuse.js';
 import { shownText } from '../../shared/shown-text.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 
@@ -59,43 +60,30 @@ export interface CompleteEditOptions extends EditOptions {
   readonly edits: EditPolicy;
 }
 
-const EDIT_POLICIES: readonly EditPolicy[] = [
-  'every-turn',
-  'auto',
-  'batched',
-  'append-only',
-  'at-birth',
-];
-const REASONING_POLICIES: readonly ReasoningPolicy[] = [
-  'keep',
-  'strip-after-first-edit',
-  'forbid-edits',
-];
+/** The check of each option, wherever it is given: TypeError for a value of a wrong type, RangeError for an unknown value. */
+export const EDIT_CHECKS: Checks<EditOptions> = {
+  edits: oneOf('every-turn', 'auto', 'batched', 'append-only', 'at-birth'),
+  minReclaimTokens: assertTokens,
+  // Infinity means a cache that outlives the session.
+  cacheTtlMs: (name, value) => {
+    assertNumber(name, value);
+    if (!(value >= 0)) throw new RangeError(`Expected ${name} of at least 0, got ${value}.`);
+  },
+  reasoning: oneOf('keep', 'strip-after-first-edit', 'forbid-edits'),
+};
 
-/**
- * Validates the options and fills in defaults; other properties are dropped.
- *
- * @throws TypeError for a value of a wrong type; RangeError for an unknown value.
- */
+/** Returns the check of an option that has to be one of these values. */
+export function oneOf(...values: readonly string[]): Check {
+  return (name, value) => {
+    assertString(name, value);
+    if (values.includes(value)) return;
+    const known = values.map((each) => `'${each}'`).join(', ');
+    throw new RangeError(`Expected ${name} to be one of ${known}, got ${shownText(value)}.`);
+  };
+}
+
+/** Fills in the defaults of options that were checked; other properties are dropped. */
 export function completeEditOptions(options: EditOptions): CompleteEditOptions {
   const { edits = 'every-turn', minReclaimTokens, cacheTtlMs, reasoning } = options;
-  assertOneOf('edits', edits, EDIT_POLICIES);
-  if (reasoning !== undefined) assertOneOf('reasoning', reasoning, REASONING_POLICIES);
-  if (minReclaimTokens !== undefined) assertTokens('minReclaimTokens', minReclaimTokens);
-  if (cacheTtlMs !== undefined) assertTimeToLive(cacheTtlMs);
   return { edits, minReclaimTokens, cacheTtlMs, reasoning };
-}
-
-function assertOneOf(name: string, value: unknown, values: readonly string[]): void {
-  assertString(name, value);
-  if (values.includes(value)) return;
-  const known = values.map((each) => `'${each}'`).join(', ');
-  throw new RangeError(`Expected ${name} to be one of ${known}, got ${shownText(value)}.`);
-}
-
-/** Validates a cache lifetime. Infinity means a cache that outlives the session. @throws TypeError or RangeError if invalid. */
-export function assertTimeToLive(cacheTtlMs: number): void {
-  assertNumber('cacheTtlMs', cacheTtlMs);
-  if (cacheTtlMs >= 0) return;
-  throw new RangeError(`Expected cacheTtlMs of at least 0, got ${cacheTtlMs}.`);
 }

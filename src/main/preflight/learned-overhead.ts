@@ -16,69 +16,61 @@ export interface RequestUsage {
 /** Minimum growth of the history between two requests, in counted tokens, to learn the ratio from them. */
 const MIN_GROWTH_TOKENS = 2_000;
 
+type Usage = UsageMemory['least'];
+
 /** The overhead of one session's requests, as usage reports show it. */
 export class LearnedOverhead {
   readonly #calibration: TokenCalibration;
-  /** The request with the shortest history, with which others are compared. */
-  #shortest: RequestUsage | undefined;
   /**
-   * The request with the lowest overhead. The minimum is used because a report that is too high, such as a sum over several
-   * requests, must not make the window look full.
+   * The request with the shortest history, with which others are compared, and the one with the least overhead. The least is
+   * used because a report that is too high, such as a sum over several requests, must not make the window look full.
    */
-  #lowest: RequestUsage | undefined;
+  #memory: UsageMemory | null;
 
   /** @param former the memory of an earlier session of the history */
-  constructor(calibration: TokenCalibration, former?: UsageMemory | null) {
+  constructor(calibration: TokenCalibration, former: UsageMemory | null = null) {
     this.#calibration = calibration;
-    if (!former) return;
-    const modelName = former.modelName ?? undefined;
-    const usageOf = ([reportedTokens, countedTokens]: UsageMemory['least']): RequestUsage => {
-      return { modelName, reportedTokens, countedTokens };
-    };
-    this.#shortest = usageOf(former.shortest);
-    this.#lowest = usageOf(former.least);
+    this.#memory = former;
   }
 
   get memory(): UsageMemory | null {
-    const [shortest, least] = [this.#shortest, this.#lowest];
-    if (shortest === undefined || least === undefined) return null;
-    return {
-      modelName: least.modelName ?? null,
-      shortest: [shortest.reportedTokens, shortest.countedTokens],
-      least: [least.reportedTokens, least.countedTokens],
-    };
+    return this.#memory;
   }
 
   /** Overhead per request, in the model's own tokens; 0 until usage is reported. */
   get tokens(): number {
-    return this.#lowest === undefined ? 0 : Math.max(0, Math.floor(this.#overheadOf(this.#lowest)));
+    if (this.#memory === null) return 0;
+    const { modelName, least } = this.#memory;
+    return Math.max(0, Math.floor(this.#overheadOf(modelName, least)));
   }
 
   /**
    * Learns from the usage of a request. The model's ratio is learned from the difference between two requests, in which the
    * overhead cancels out. The history must have doubled, so that no small difference decides the ratio of a large history.
    */
-  observe(usage: RequestUsage): ObservationOutcome {
-    if (this.#lowest?.modelName !== usage.modelName) this.#shortest = this.#lowest = undefined;
-    const shortest = (this.#shortest ??= usage);
-    const least = (this.#lowest ??= usage);
-    const outcome = this.#compare(shortest, usage);
+  observe({ modelName: name, reportedTokens, countedTokens }: RequestUsage): ObservationOutcome {
+    const [modelName, usage] = [name ?? null, [reportedTokens, countedTokens] as const];
+    const isSameModel = this.#memory?.modelName === modelName;
+    const { shortest, least } = (isSameModel && this.#memory) || { shortest: usage, least: usage };
+    const outcome = this.#compare(name, shortest, usage);
     const oneIsWrong = outcome === 'too-low' || outcome === 'too-high';
-    if (oneIsWrong || usage.countedTokens < shortest.countedTokens) this.#shortest = usage;
-    if (this.#overheadOf(usage) < this.#overheadOf(least)) this.#lowest = usage;
+    const isLess = this.#overheadOf(modelName, usage) < this.#overheadOf(modelName, least);
+    this.#memory = {
+      modelName,
+      shortest: oneIsWrong || countedTokens < shortest[1] ? usage : shortest,
+      least: isLess ? usage : least,
+    };
     return outcome;
   }
 
-  #compare(one: RequestUsage, other: RequestUsage): ObservationOutcome {
-    const isLonger = other.countedTokens > one.countedTokens;
-    const [short, long] = isLonger ? [one, other] : [other, one];
-    const growth = long.countedTokens - short.countedTokens;
-    if (growth < Math.max(MIN_GROWTH_TOKENS, short.countedTokens)) return 'too-small';
-    const reportedGrowth = long.reportedTokens - short.reportedTokens;
-    return this.#calibration.observe(other.modelName, reportedGrowth, growth);
+  #compare(modelName: string | undefined, one: Usage, other: Usage): ObservationOutcome {
+    const [short, long] = other[1] > one[1] ? [one, other] : [other, one];
+    const growth = long[1] - short[1];
+    if (growth < Math.max(MIN_GROWTH_TOKENS, short[1])) return 'too-small';
+    return this.#calibration.observe(modelName, long[0] - short[0], growth);
   }
 
-  #overheadOf({ modelName, reportedTokens, countedTokens }: RequestUsage): number {
-    return reportedTokens - this.#calibration.ratioOf(modelName) * countedTokens;
+  #overheadOf(modelName: string | null, [reported, counted]: Usage): number {
+    return reported - this.#calibration.ratioOf(modelName ?? undefined) * counted;
   }
 }

@@ -4,12 +4,13 @@ import { withoutUndefined } from '../../shared/json.js';
 import {
   asObject,
   assertBoolean,
-  assertKnownOptions,
   assertSignal,
   assertString,
   assertTokens,
+  readOptions,
 } from '../../shared/misuse.js';
-import { completeEditOptions } from './edit-options.js';
+import type { Checks } from '../../shared/misuse.js';
+import { EDIT_CHECKS } from './edit-options.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 
 /** Options of a call that a signal can abort; it then rejects with the signal's reason. */
@@ -38,6 +39,14 @@ export interface RequestOptions extends AbortOptions {
   readonly excessTokens?: number | undefined;
 }
 
+const CHECKS: Checks<RequestOptions> = {
+  signal: assertSignal,
+  cacheTtlMs: EDIT_CHECKS.cacheTtlMs,
+  reasoning: EDIT_CHECKS.reasoning,
+  removesReasoning: assertBoolean,
+  excessTokens: assertTokens,
+};
+
 /** The request that a preflight prepares. */
 export interface PreflightRequest extends RequestOptions {
   /** Names the turn in logs and telemetry. */
@@ -58,35 +67,22 @@ export function readCall(
 ): PreflightRequest {
   assertString('promptId', promptId);
   assertTokens('pendingTokens', pendingTokens);
-  const read = readAbortOptions(options);
-  const { cacheTtlMs, reasoning } = read;
-  if (cacheTtlMs !== undefined || reasoning !== undefined)
-    completeEditOptions({ cacheTtlMs, reasoning });
-  return { promptId, pendingTokens, ...read };
+  return { promptId, pendingTokens, ...readAbortOptions(options) };
 }
 
 /**
  * Reads the options' properties, including getters: `signal` of an `AbortController` is one.
  *
- * @throws TypeError if the options cannot be read, or `signal` is not an AbortSignal; RangeError for an unknown option.
+ * @throws TypeError if the options cannot be read, or one is of a wrong type; RangeError for an unknown option or value.
  */
 export function readAbortOptions(options: RequestOptions): RequestOptions {
   let read: RequestOptions;
-  let own: Readonly<Record<string, unknown>>;
   try {
-    const { signal, cacheTtlMs, reasoning, removesReasoning, excessTokens } = asObject(
-      options,
-      'the options',
-      'an object',
-    ) as RequestOptions;
-    read = { signal, cacheTtlMs, reasoning, removesReasoning, excessTokens };
-    own = { ...options };
+    const given = asObject(options, 'the options', 'an object');
+    const inherited = Object.keys(CHECKS).map((name) => [name, given[name]]);
+    read = { ...given, ...(Object.fromEntries(inherited) as RequestOptions) };
   } catch (cause) {
     throw new TypeError('Expected options with a signal that can be read.', { cause });
   }
-  assertKnownOptions('options of a call', own, Object.keys(read));
-  if (read.signal !== undefined) assertSignal('signal', read.signal);
-  assertBoolean('removesReasoning', read.removesReasoning ?? false);
-  assertTokens('excessTokens', read.excessTokens ?? 0);
-  return withoutUndefined(read);
+  return withoutUndefined(readOptions('options of a call', read, CHECKS));
 }

@@ -2,7 +2,7 @@
 
 import type { FileHandle } from 'node:fs/promises';
 import { CtxfoldError } from '../../shared/errors.js';
-import { Deferred, withDeadline } from '../waiting/abortable.js';
+import { abortable, withDeadline } from '../waiting/abortable.js';
 import { assertFilePath, openAppendFile, prepareParentDirectory } from './append-file.js';
 import { CallIndex } from './call-index.js';
 import { acquireFileLock } from './file-lock.js';
@@ -67,9 +67,10 @@ export class RemovalLog {
   #parts: OpenLog;
   /** Settles when the last `restore` has ended. */
   #restoring: Promise<unknown> = Promise.resolve();
-  /** The appends that are not settled yet, and what resolves when they have ended. */
-  readonly #pending = new Set<Deferred<void>>();
-  #appending: Promise<void> = Promise.resolve();
+  /** Resolves when all appends have ended. */
+  #appending: Promise<unknown> = Promise.resolve();
+  /** Gives up the appends that are left when closing takes too long. */
+  readonly #late = new AbortController();
   #closing: Promise<void> | undefined;
 
   private constructor(parts: OpenLog, reopen: () => Promise<OpenLog>) {
@@ -110,10 +111,10 @@ export class RemovalLog {
     }
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     if (drafts.length === 0) return Promise.resolve();
-    const outcome = new Deferred<void>(signal);
-    this.#pending.add(outcome);
-    this.#appending = this.#appending.then(() => this.#append(drafts, outcome));
-    return outcome.promise;
+    const before = this.#appending;
+    const appended = abortable(before, signal).then(() => this.#append(drafts));
+    this.#appending = before.then(() => appended).catch(() => undefined);
+    return abortable(appended, this.#late.signal);
   }
 
   /**
@@ -168,7 +169,7 @@ export class RemovalLog {
     try {
       await withDeadline(CLOSE_TIMEOUT_MS, undefined, timeout, () => isReleased);
     } catch (error) {
-      for (const outcome of this.#pending) outcome.reject(error);
+      this.#late.abort(error);
     }
   }
 
@@ -185,22 +186,17 @@ export class RemovalLog {
     void this.#restoring.then(() => file.close()).catch(() => undefined);
   }
 
-  /** Writes records, unless their append was aborted or given up while it waited. */
-  async #append(drafts: readonly RemovalDraft[], outcome: Deferred<void>): Promise<void> {
-    outcome.ignoreSignal();
+  async #append(drafts: readonly RemovalDraft[]): Promise<void> {
+    this.#late.signal.throwIfAborted();
     try {
-      if (outcome.isSettled) return;
       await this.#replaceDeleted();
       const parts = this.#parts;
       await parts.lock.assertHeld();
       parts.endOffset = await writeRecords(parts.file, drafts, parts.now);
       // If this process was suspended during the write, its records may be mixed with those of another writer.
       await parts.lock.assertHeld();
-      outcome.resolve();
     } catch (error) {
-      outcome.reject(writeFailed(this.path, error));
-    } finally {
-      this.#pending.delete(outcome);
+      throw writeFailed(this.path, error);
     }
   }
 }

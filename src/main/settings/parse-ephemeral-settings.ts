@@ -1,6 +1,7 @@
 // Validates settings at the boundary, against the registry. The result has own, known, valid values by key, whatever the input:
 // aliases are resolved, prototypes are never read or set.
 
+import { isPlainObject } from '../../shared/json.js';
 import { isObject, kindOf } from '../../shared/misuse.js';
 import { nearestName, shortened, shownText } from '../../shared/shown-text.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
@@ -49,7 +50,8 @@ function nameOf(name: unknown): string {
 
 /** Returns the valid settings in `value` by key, and what is wrong with the others. */
 export function checkEphemeralSettings(value: unknown): CheckedSettings {
-  if (!isPlainObject(value)) {
+  // Class instances are refused: their values are rarely own properties, and would be ignored silently.
+  if (!isObject(value) || !isPlainObject(value)) {
     const message = `Expected an object of settings, got ${show(value)}.`;
     return { settings: {}, problems: [{ message, isKind: true }] };
   }
@@ -127,13 +129,6 @@ function unmet(spec: SettingSpec, given: unknown): string | undefined {
       return bounds.length === 0 ? 'a finite number' : `a number ${bounds.join(' and ')}`;
     }
   }
-}
-
-/** Class instances are refused: their values are rarely own properties, and would be ignored silently. */
-function isPlainObject(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
-  if (!isObject(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 const MAX_SHOWN_CHARACTERS = 80;

@@ -1,6 +1,8 @@
 // Classifies what a provider's SDK threw: whether to retry, and how long to wait first. Looks at shapes, not at classes.
 
 import { SummarizerError } from '../../shared/errors.js';
+import { asRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import { withoutContent } from '../host/ask-host.js';
 
 /** A failed attempt. */
@@ -72,29 +74,25 @@ function isRetryableStatus(status: number): boolean {
   return isBusyStatus(status) || (status >= 200 && status < 300);
 }
 
-type Link = Readonly<Record<string, unknown>>;
-
-function causesOf(thrown: unknown): readonly Link[] {
-  const chain: Link[] = [];
-  let link = thrown;
-  while (typeof link === 'object' && link !== null && chain.length < MAX_CAUSES) {
-    chain.push(link as Link);
-    link = (link as Link)['cause'];
-  }
+function causesOf(thrown: unknown): readonly JsonRecord[] {
+  const chain: JsonRecord[] = [];
+  let link = asRecord(thrown);
+  for (; link !== undefined && chain.length < MAX_CAUSES; link = asRecord(link['cause']))
+    chain.push(link);
   return chain;
 }
 
-function statusOf(link: Link): number | undefined {
+function statusOf(link: JsonRecord): number | undefined {
   return [link['statusCode'], link['status']].find((status) => typeof status === 'number');
 }
 
-function isNetworkFailure(link: Link): boolean {
+function isNetworkFailure(link: JsonRecord): boolean {
   const { code, message } = link;
   if (typeof code === 'string' && NETWORK_CODES.has(code)) return true;
   return typeof message === 'string' && NETWORK_MESSAGES.has(message.toLowerCase());
 }
 
-function retryAfter(chain: readonly Link[]): number | undefined {
+function retryAfter(chain: readonly JsonRecord[]): number | undefined {
   for (const link of chain) {
     const headers = link['responseHeaders'] ?? link['headers'];
     const milliseconds = Number(headerOf(headers, 'retry-after-ms') ?? NaN);
@@ -112,6 +110,7 @@ function retryAfter(chain: readonly Link[]): number | undefined {
 /** Reads a header from a `Headers` object, or from a record with lower-case keys. */
 function headerOf(headers: unknown, name: string): string | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined;
-  const value: unknown = headers instanceof Headers ? headers.get(name) : (headers as Link)[name];
+  const value: unknown =
+    headers instanceof Headers ? headers.get(name) : (headers as JsonRecord)[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

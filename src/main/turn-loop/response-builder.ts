@@ -2,6 +2,7 @@
 
 import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
 import { assertIngestible } from '../../shared/ingestion.js';
+import { isTokenCount } from '../tokens/token-ledger.js';
 import type { ChatChunk } from './chat-model.js';
 
 /** Collects the chunks of one response. */
@@ -18,8 +19,7 @@ export class ResponseBuilder {
   get inputTokens(): number | undefined {
     const { inputTokens } = (this.#usage ?? {}) as { readonly inputTokens?: unknown };
     // Invalid numbers from a provider must not fail a turn.
-    const isNumber = typeof inputTokens === 'number' && Number.isFinite(inputTokens);
-    return isNumber && inputTokens >= 0 ? inputTokens : undefined;
+    return isTokenCount(inputTokens) ? inputTokens : undefined;
   }
 
   add(chunk: ChatChunk): void {

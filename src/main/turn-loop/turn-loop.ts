@@ -7,6 +7,7 @@ import { asError, CtxfoldError } from '../../shared/errors.js';
 import { assertIngestible } from '../../shared/ingestion.js';
 import {
   asObject,
+  assertCount,
   assertFunction,
   assertSignal,
   assertString,
@@ -15,7 +16,7 @@ import {
   kindOf,
   readOptions,
 } from '../../shared/misuse.js';
-import type { Check, Checks } from '../../shared/misuse.js';
+import type { Checks } from '../../shared/misuse.js';
 import type { PreflightResult } from '../preflight/session-events.js';
 import { Session } from '../session.js';
 import { abortable, Deferred, limitSignal } from '../waiting/abortable.js';
@@ -70,13 +71,6 @@ export interface TurnResult {
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_MAX_MODEL_CALLS = 100;
-
-const assertCount: Check = (name, value) => {
-  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 31) return;
-  throw new RangeError(
-    `Expected ${name} to be a whole number of at least 1, got ${typeof value === 'number' ? value : typeof value}.`,
-  );
-};
 
 const CHECKS: Checks<TurnLoopOptions> = {
   session: null,

@@ -60,50 +60,17 @@ export function abortable<Value>(
   });
 }
 
-/** A promise that is settled once, by the holder of this object or by a signal. Later outcomes are ignored. */
+/** A promise that the holder of this object settles. Outcomes after the first are ignored. */
 export class Deferred<Value> {
   readonly promise: Promise<Value>;
-  #isSettled = false;
-  #stopListening: () => void = () => undefined;
-  #resolve!: (value: Value) => void;
-  #reject!: (reason: unknown) => void;
+  resolve!: (value: Value) => void;
+  reject!: (reason: unknown) => void;
 
-  /** @param onAbort called after the signal has rejected the promise */
-  constructor(signal?: AbortSignal, onAbort?: () => void) {
+  constructor() {
     this.promise = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
+      this.resolve = resolve;
+      this.reject = reject;
     });
-    if (signal === undefined) return;
-    this.#stopListening = whenAborted(signal, () => {
-      this.reject(signal.reason);
-      onAbort?.();
-    });
-  }
-
-  get isSettled(): boolean {
-    return this.#isSettled;
-  }
-
-  /** Ignores the signal from now on, and releases it. */
-  ignoreSignal(): void {
-    this.#stopListening();
-  }
-
-  resolve(value: Value): void {
-    if (this.#settle()) this.#resolve(value);
-  }
-
-  reject(reason: unknown): void {
-    if (this.#settle()) this.#reject(reason);
-  }
-
-  /** Returns whether this call settles it. */
-  #settle(): boolean {
-    if (this.#isSettled) return false;
-    this.#isSettled = true;
-    this.#stopListening();
-    return true;
   }
 }
 

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { completeEditOptions } from '../../../src/main/preflight/edit-options.js';
+import { completeEditOptions, EDIT_CHECKS } from '../../../src/main/preflight/edit-options.js';
+import { readOptions } from '../../../src/shared/misuse.js';
 
 describe('completeEditOptions', () => {
   it('fills in the defaults, and keeps given values', () => {
@@ -22,7 +23,9 @@ describe('completeEditOptions', () => {
     } as const;
     expect(completeEditOptions(given)).toEqual(given);
   });
+});
 
+describe('EDIT_CHECKS', () => {
   it.each([
     ['edits', 'never', RangeError],
     ['edits', 1, TypeError],
@@ -35,8 +38,8 @@ describe('completeEditOptions', () => {
     ['cacheTtlMs', NaN, RangeError],
     ['cacheTtlMs', '5m', TypeError],
   ])('refuses %s of %j', (name, value, error) => {
-    const complete = (): unknown => completeEditOptions({ [name]: value });
-    expect(complete).toThrow(error);
-    expect(complete).toThrow(`Expected ${name} `);
+    const read = (): unknown => readOptions('options', { [name]: value }, EDIT_CHECKS as never);
+    expect(read).toThrow(error);
+    expect(read).toThrow(`Expected ${name} `);
   });
 });
