@@ -4,12 +4,12 @@
 import type { IContent } from './content.js';
 import type { DensityConfig } from './density.js';
 import type { PlanWithTexts } from './density/plan/optimize.js';
-import type { PackedCounts, PackedEntries } from './packed-entries.js';
 import type { ResidentOptions, WireReply } from './resident-protocol.js';
+import type { Measures } from './tokens/count-tokens.js';
 
 /** A job for a worker. */
 export type TaskRequest =
-  OptimizeRequest | CountRequest | CountPackedRequest | OpenRequest | ProbeRequest;
+  OptimizeRequest | CountRequest | MeasureRequest | OpenRequest | ProbeRequest;
 
 /** Runs a density pass on a snapshot of a history. */
 export interface OptimizeRequest {
@@ -24,10 +24,10 @@ export interface CountRequest {
   readonly contents: readonly IContent[];
 }
 
-/** Counts packed entries, except those with known tokens. Any thread can do this part of a resident history's work. */
-export interface CountPackedRequest {
-  readonly kind: 'count-packed';
-  readonly packed: PackedEntries;
+/** Counts entries and their parts, except those with known tokens. Any thread can do this part of a resident history's work. */
+export interface MeasureRequest {
+  readonly kind: 'measure';
+  readonly contents: readonly IContent[];
   /** Tokens per entry, or -1 if it must be counted. */
   readonly knownTokens: Int32Array;
 }
@@ -63,7 +63,7 @@ export interface TaskValues {
   readonly optimize: PlanWithTexts;
   /** Tokens per entry of the request. */
   readonly count: { readonly tokens: Int32Array };
-  readonly 'count-packed': PackedCounts;
+  readonly measure: Measures;
   readonly open: { readonly threadId: number };
   readonly probe: { readonly threadId: number };
 }

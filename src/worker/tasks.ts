@@ -4,11 +4,10 @@ import type { MessagePort } from 'node:worker_threads';
 import { assertArray, kindOf } from '../shared/misuse.js';
 import type { IContent } from '../shared/content.js';
 import { planWithTexts } from '../shared/density/plan/optimize.js';
-import type { CountPackedRequest, TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
-import { countEachEntry } from '../shared/tokens/count-tokens.js';
+import type { MeasureRequest, TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
+import { countEachEntry, measureEntries } from '../shared/tokens/count-tokens.js';
 import { loadTextCounter } from '../shared/tokens/o200k.js';
 import { openResidentConnection, replyTo } from './resident-connection.js';
-import { countPacked } from './unpack-entries.js';
 
 type AnyValue = TaskValues[keyof TaskValues];
 
@@ -31,8 +30,8 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
       return planWithTexts(request.history, request.config);
     case 'count':
       return count(request.contents);
-    case 'count-packed':
-      return countBytesOf(request);
+    case 'measure':
+      return measure(request);
     case 'open':
       openResidentConnection(request.port as MessagePort, request.options);
       return { threadId };
@@ -47,8 +46,8 @@ async function count(contents: readonly IContent[]): Promise<AnyValue> {
   return { tokens: countEachEntry(contents, (await loadTextCounter()).count) };
 }
 
-async function countBytesOf({ packed, knownTokens }: CountPackedRequest): Promise<AnyValue> {
-  return countPacked(packed, knownTokens, (await loadTextCounter()).countBytes);
+async function measure({ contents, knownTokens }: MeasureRequest): Promise<AnyValue> {
+  return measureEntries(contents, knownTokens, (await loadTextCounter()).count);
 }
 
 function refuse(request: never): never {

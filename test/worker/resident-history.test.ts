@@ -44,8 +44,7 @@ const seen = {
   sessions: 0,
   deltas: 0,
   manySteps: 0,
-  packed: 0,
-  cloned: 0,
+  countedApart: 0,
   continued: 0,
   edits: 0,
   rewrites: 0,
@@ -203,12 +202,8 @@ function expectDelivery(
   note('manySteps', delta.steps.length > 2);
   note('continued', isOpen);
   note(
-    'packed',
-    delta.steps.some(({ kind }) => kind === 'stage-packed'),
-  );
-  note(
-    'cloned',
-    delta.steps.some(({ kind }) => kind === 'stage'),
+    'countedApart',
+    delta.steps.some((step) => step.kind === 'stage' && step.measures !== undefined),
   );
   note(
     'known',

@@ -10,7 +10,7 @@ import { ACTION, ACTION_NAMES } from '../../shared/density/rules/marks.js';
 import { isWireError, reviveError, WorkerPoolError } from '../../shared/errors.js';
 import { asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { CountPackedRequest, TaskRequest, TaskValue } from '../../shared/protocol.js';
+import type { MeasureRequest, TaskRequest, TaskValue } from '../../shared/protocol.js';
 import type { DeltaValue, HistoryDelta } from '../../shared/resident-protocol.js';
 
 /** The value of a successful reply. */
@@ -79,8 +79,8 @@ function findProblem(request: TaskRequest, value: JsonRecord): string | undefine
       return findPlanProblem(request.history.length, value);
     case 'count':
       return findCountProblem(request.contents.length, value);
-    case 'count-packed':
-      return findPackedProblem(request, value);
+    case 'measure':
+      return findMeasureProblem(request, value);
     case 'open':
     case 'probe':
       return Number.isInteger(value.threadId) ? undefined : 'no thread id';
@@ -140,12 +140,12 @@ function findCountProblem(entries: number, { tokens }: JsonRecord): string | und
   return tokens.every((count) => count >= 0) ? undefined : 'a negative count';
 }
 
-function findPackedProblem({ packed }: CountPackedRequest, value: JsonRecord): string | undefined {
-  const { blocks } = value;
-  if (!types.isInt32Array(blocks) || blocks.length !== 2 * packed.blocks) {
-    return 'not two counts per block';
+function findMeasureProblem({ contents }: MeasureRequest, value: JsonRecord): string | undefined {
+  const length = contents.reduce((sum, { blocks }) => sum + blocks.length, 0);
+  for (const list of [value.blocks, value.results]) {
+    if (!types.isInt32Array(list) || list.length !== length) return 'not two counts per block';
   }
-  return findCountProblem(packed.entries, value);
+  return findCountProblem(contents.length, value);
 }
 
 /** Whether a value consists of rows of `width` numbers that start with an entry index below `length`. */

@@ -2,8 +2,9 @@
 
 // Not the global `MessageChannel`: test environments that emulate browsers remove or replace it.
 import { MessageChannel } from 'node:worker_threads';
-import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
+import type { IContent } from '../../shared/content.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
+import type { Measures } from '../../shared/tokens/count-tokens.js';
 import type { ReadReply } from './reply.js';
 import { ResidentConnection } from './resident-connection.js';
 import type { ConnectionHost, EvictableSession } from './resident.js';
@@ -91,12 +92,12 @@ export class ResidentHost implements ConnectionHost {
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
   async count(
-    packed: PackedEntries,
+    contents: readonly IContent[],
     knownTokens: Int32Array,
     signal: AbortSignal,
     rank: number,
-  ): Promise<ReadReply<PackedCounts>> {
-    const request = { kind: 'count-packed', packed, knownTokens } as const;
+  ): Promise<ReadReply<Measures>> {
+    const request = { kind: 'measure', contents, knownTokens } as const;
     return this.#pool.run(request, { signal, rank });
   }
 
