@@ -143,7 +143,7 @@ function findCountProblem(entries: number, { tokens }: JsonRecord): string | und
 function findMeasureProblem({ contents }: MeasureRequest, value: JsonRecord): string | undefined {
   const length = contents.reduce((sum, { blocks }) => sum + blocks.length, 0);
   for (const list of [value.blocks, value.results]) {
-    if (!types.isInt32Array(list) || list.length !== length) return 'not two counts per block';
+    if (!types.isInt32Array(list) || list.length !== length) return 'not one count per block';
   }
   return findCountProblem(contents.length, value);
 }

@@ -90,6 +90,20 @@ describe('readReply', () => {
     expect(() => readReply(COUNT, ok({ tokens }))).toThrow(WorkerPoolError);
   });
 
+  const [ONE, TWO] = [Int32Array.of(1), Int32Array.of(1, 2)];
+  test.each([
+    ['too few entries', { tokens: Int32Array.of(), blocks: TWO, results: TWO }],
+    ['results of fewer blocks', { tokens: ONE, blocks: TWO, results: ONE }],
+    ['a list', { tokens: ONE, blocks: [1, 2], results: TWO }],
+  ])('refuses counts by block: %s', (_name, value) => {
+    const block = { type: 'text', text: '' } as const;
+    const contents = [{ speaker: 'human', blocks: [block, block] }] as const;
+    const request = { kind: 'measure', contents, knownTokens: Int32Array.of(-1) } as const;
+    expect(() => readReply(request, ok(value))).toThrow(WorkerPoolError);
+    const right = { tokens: ONE, blocks: TWO, results: TWO };
+    expect(readReply(request, ok(right)).value).toEqual(right);
+  });
+
   test('throws the error of a task unchanged', () => {
     const error = { name: 'CtxfoldError', message: 'no', code: 'TOKEN_COUNT_FAILED' };
     const read = (): unknown => readReply(COUNT, { ok: false, error, runMs: 1 });
