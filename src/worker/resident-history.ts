@@ -118,7 +118,7 @@ export class ResidentHistory {
     switch (step.kind) {
       case 'stage': {
         const { contents, knownTokens } = step;
-        const measures = step.measures ?? measureEntries(contents, knownTokens, this.#countText);
+        const measures = step.measures ?? measureEntries(contents, this.#countText, knownTokens);
         let first = 0;
         for (const [at, content] of contents.entries()) {
           const end = first + content.blocks.length;

@@ -2,10 +2,9 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import { assertArray, kindOf } from '../shared/misuse.js';
-import type { IContent } from '../shared/content.js';
 import { planWithTexts } from '../shared/density/plan/optimize.js';
-import type { MeasureRequest, TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
-import { countEachEntry, measureEntries } from '../shared/tokens/count-tokens.js';
+import type { CountRequest, TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
+import { measureEntries } from '../shared/tokens/count-tokens.js';
 import { loadTextCounter } from '../shared/tokens/o200k.js';
 import { openResidentConnection, replyTo } from './resident-connection.js';
 
@@ -29,9 +28,7 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
       assertArray('the history', request.history);
       return planWithTexts(request.history, request.config);
     case 'count':
-      return count(request.contents);
-    case 'measure':
-      return measure(request);
+      return count(request);
     case 'open':
       openResidentConnection(request.port as MessagePort, request.options);
       return { threadId };
@@ -42,12 +39,8 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
   }
 }
 
-async function count(contents: readonly IContent[]): Promise<AnyValue> {
-  return { tokens: countEachEntry(contents, (await loadTextCounter()).count) };
-}
-
-async function measure({ contents, knownTokens }: MeasureRequest): Promise<AnyValue> {
-  return measureEntries(contents, knownTokens, (await loadTextCounter()).count);
+async function count({ contents, knownTokens }: CountRequest): Promise<AnyValue> {
+  return measureEntries(contents, (await loadTextCounter()).count, knownTokens);
 }
 
 function refuse(request: never): never {

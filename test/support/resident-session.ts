@@ -16,11 +16,8 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../../src/shared/resident-protocol.js';
-import {
-  countEachEntry,
-  countEntryTokens,
-  measureEntries,
-} from '../../src/shared/tokens/count-tokens.js';
+import { countEntryTokens, measureEntries } from '../../src/shared/tokens/count-tokens.js';
+import { countEachEntry } from './count-each-entry.js';
 import type { CountText } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryDensityConfig, WORKSPACE_ROOT } from './arbitrary-history.js';
@@ -251,7 +248,7 @@ export class ResidentSession {
     if (step.kind !== 'stage' || countText === undefined) return step;
     this.#isCountedApart = !this.#isCountedApart;
     if (!this.#isCountedApart) return step;
-    const measures = measureEntries(step.contents, step.knownTokens, countText);
+    const measures = measureEntries(step.contents, countText, step.knownTokens);
     return { ...step, measures };
   }
 

@@ -110,7 +110,7 @@ export class ScheduledConnectionHost implements ConnectionHost {
     if (isLost) throw new WorkerPoolError('A thread that counted has died.', 'WORKER_DIED');
     this.traffic.counts += 1;
     this.mostHeld = Math.max(this.mostHeld, this.traffic.counts - this.traffic.deltas);
-    return { value: measureEntries(contents, knownTokens, countThirds), runMs: 0 };
+    return { value: measureEntries(contents, countThirds, knownTokens), runMs: 0 };
   }
 }
 

@@ -18,7 +18,7 @@ import { runs, sightings } from '../support/scale.js';
 /** Every fifth entry was counted elsewhere. */
 function measured(content: IContent, at: number): MeasuredEntry {
   const known = Int32Array.of(at % 5 === 4 ? 7 : -1);
-  const { tokens, blocks, results } = measureEntries([content], known, countThirds);
+  const { tokens, blocks, results } = measureEntries([content], countThirds, known);
   return { content, tokens: tokens[0] ?? 0, blocks, results };
 }
 

@@ -24,7 +24,7 @@ function after(...rows: readonly (readonly [number, number, number])[]): readonl
   const facts = new ResidentFacts();
   for (const content of HISTORY) {
     index.append(content);
-    const { tokens, ...parts } = measureEntries([content], Int32Array.of(-1), countThirds);
+    const { tokens, ...parts } = measureEntries([content], countThirds);
     facts.append(index, { content, tokens: tokens[0] ?? 0, ...parts });
   }
   const plan = Int32Array.from(rows.flatMap((row) => [...row, 0, -1, -1]));

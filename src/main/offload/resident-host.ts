@@ -97,7 +97,7 @@ export class ResidentHost implements ConnectionHost {
     signal: AbortSignal,
     rank: number,
   ): Promise<ReadReply<Measures>> {
-    const request = { kind: 'measure', contents, knownTokens } as const;
+    const request = { kind: 'count', contents, knownTokens } as const;
     return this.#pool.run(request, { signal, rank });
   }
 

@@ -25,11 +25,6 @@ export function countEntryTokens(entry: IContent, countText: CountText): number 
   return tokens;
 }
 
-/** Tokens of each entry, in order. */
-export function countEachEntry(contents: readonly IContent[], countText: CountText): Int32Array {
-  return Int32Array.from(contents, (entry) => countEntryTokens(entry, countText));
-}
-
 /** The tokens of entries and of their parts. */
 export interface Measures {
   /** By entry, the same as `countEntryTokens`; -1 if unknown. */
@@ -43,13 +38,13 @@ export interface Measures {
 /**
  * Counts entries block by block, so that their tokens are known after a block or a result is removed.
  *
- * @param knownTokens tokens per entry, or -1 if it must be counted
  * @param countText without it, nothing is counted
+ * @param knownTokens tokens per entry, or -1 if it must be counted @default all must
  */
 export function measureEntries(
   contents: readonly IContent[],
-  knownTokens: Int32Array,
   countText: CountText | undefined,
+  knownTokens: Int32Array = new Int32Array(contents.length).fill(-1),
 ): Measures {
   const tokens = Int32Array.from(knownTokens);
   const length = contents.reduce((sum, entry) => sum + entry.blocks.length, 0);

@@ -20,7 +20,7 @@ import {
 } from '../../../src/shared/density/rules/working-set-rules.js';
 import { REACH_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
 import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
-import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
+import { countEachEntry } from '../../support/count-each-entry.js';
 import { countThirds } from '../../support/piece-counters.js';
 import { RESIDENT_AGENT } from '../../support/resident-session.js';
 import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';

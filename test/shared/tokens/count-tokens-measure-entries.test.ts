@@ -26,7 +26,7 @@ function holds(cases: number, law: (entry: IContent) => void): void {
 
 /** The tokens of one entry, and by block. */
 function measured(entry: IContent, count: CountText) {
-  const { tokens, blocks, results } = measureEntries([entry], Int32Array.of(-1), count);
+  const { tokens, blocks, results } = measureEntries([entry], count);
   return { tokens: tokens[0] ?? 0, blocks: [...blocks], results: [...results] };
 }
 
@@ -76,8 +76,8 @@ describe.each<[string, CountText, number]>([
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 40 }), fc.nat(3), (history, period) => {
         const known = Int32Array.from(history, (_, at) => (at % 4 === period ? at : -1));
-        const all = measureEntries(history, known, count);
-        const none = measureEntries(history, known, undefined);
+        const all = measureEntries(history, count, known);
+        const none = measureEntries(history, undefined, known);
         expect(none.tokens).toEqual(known);
         expect([...none.blocks, ...none.results].every((tokens) => tokens === -1)).toBe(true);
         let first = 0;
