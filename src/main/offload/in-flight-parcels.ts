@@ -144,9 +144,8 @@ export class InFlightParcels {
   }
 
   #count(inFlight: InFlightParcel, threads: CountingThreads): Promise<void> | undefined {
-    const stages = inFlight.delta.steps.filter((step) => 'knownTokens' in step);
-    const [stage] = stages;
-    if (stages.length !== 1 || stage?.kind !== 'stage') return undefined;
+    const [stage, ...others] = inFlight.delta.steps.filter((step) => step.kind === 'stage');
+    if (stage === undefined || others.length > 0) return undefined;
     const { meter, onArrival, onChange } = this.#options;
     const { staged, characters } = inFlight;
     const { signal } = this.#ending;
