@@ -5,8 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { createCompactor } from '../src/index.js';
 import type { Compactor, IContent } from '../src/index.js';
 import { InlineOffload } from '../src/main/offload/inline.js';
-import { packEntries, releasePacked } from '../src/main/offload/pack-entries.js';
-import { MAX_BATCH_ENTRIES } from '../src/main/offload/posted-entry.js';
+import { countBatches } from '../src/main/offload/posted-entry.js';
 import { TokenLedger } from '../src/main/tokens/token-ledger.js';
 import { assertIngestible } from '../src/shared/ingestion.js';
 import { check } from './support/check.js';
@@ -89,7 +88,7 @@ export async function measureOpening({ sizes }: ScopeContext): Promise<ScopeResu
     const countMs = add('a count inline, wall', counts);
     add('a count inline, busy', countsBusy);
     const busyMs = add('opening, busy', busy);
-    add('checking, bytes and ledger by themselves, busy', parts);
+    add('checking, posts and ledger by themselves, busy', parts);
     const wallMs = add('opening until all is counted, wall', wall);
     // With several cores, wall time cannot be below a share of this.
     add('opening until all is counted, processor time of all threads', all);
@@ -119,11 +118,7 @@ function takeApart(history: readonly IContent[]): void {
   history.forEach((entry, at) => {
     assertIngestible(entry, at);
   });
-  for (let at = 0; at < history.length; at += MAX_BATCH_ENTRIES) {
-    const packed = packEntries(history.slice(at, at + MAX_BATCH_ENTRIES));
-    check(packed !== undefined, 'some entries cannot be packed');
-    releasePacked(packed);
-  }
+  for (const batch of countBatches(history)) post(batch);
   const ledger = new TokenLedger(
     () => Promise.resolve([]),
     () => undefined,

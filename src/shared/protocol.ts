@@ -4,12 +4,11 @@
 import type { IContent } from './content.js';
 import type { DensityConfig } from './density.js';
 import type { PlanWithTexts } from './density/plan/optimize.js';
-import type { PackedCounts, PackedEntries } from './packed-entries.js';
 import type { ResidentOptions, WireReply } from './resident-protocol.js';
+import type { Measures } from './tokens/count-tokens.js';
 
 /** A job for a worker. */
-export type TaskRequest =
-  OptimizeRequest | CountRequest | CountPackedRequest | OpenRequest | ProbeRequest;
+export type TaskRequest = OptimizeRequest | CountRequest | OpenRequest | ProbeRequest;
 
 /** Runs a density pass on a snapshot of a history. */
 export interface OptimizeRequest {
@@ -18,18 +17,12 @@ export interface OptimizeRequest {
   readonly config: DensityConfig;
 }
 
-/** Counts the tokens of each entry. */
+/** Counts the tokens of entries and of their parts. Any thread can do this part of a resident history's work. */
 export interface CountRequest {
   readonly kind: 'count';
   readonly contents: readonly IContent[];
-}
-
-/** Counts packed entries, except those with known tokens. Any thread can do this part of a resident history's work. */
-export interface CountPackedRequest {
-  readonly kind: 'count-packed';
-  readonly packed: PackedEntries;
-  /** Tokens per entry, or -1 if it must be counted. */
-  readonly knownTokens: Int32Array;
+  /** Tokens per entry, or -1 if it must be counted. @default all must */
+  readonly knownTokens?: Int32Array;
 }
 
 /**
@@ -61,9 +54,7 @@ export const LOADED = 'loaded';
 /** The reply's value by kind of request. */
 export interface TaskValues {
   readonly optimize: PlanWithTexts;
-  /** Tokens per entry of the request. */
-  readonly count: { readonly tokens: Int32Array };
-  readonly 'count-packed': PackedCounts;
+  readonly count: Measures;
   readonly open: { readonly threadId: number };
   readonly probe: { readonly threadId: number };
 }

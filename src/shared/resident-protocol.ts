@@ -5,8 +5,8 @@ import type { IContent } from './content.js';
 import type { DensityBase, PassSettings, PlaceholderForm } from './density.js';
 import type { IndexedAgent } from './density/index/index-scope.js';
 import type { PlanWithTexts } from './density/plan/optimize.js';
-import type { PackedCounts, PackedEntries } from './packed-entries.js';
 import type { WireError } from './errors.js';
+import type { Measures } from './tokens/count-tokens.js';
 
 export interface ResidentOptions {
   readonly agent: IndexedAgent;
@@ -24,14 +24,8 @@ export type DeltaStep =
       readonly contents: readonly IContent[];
       /** Tokens per entry, or -1 if it must be counted. */
       readonly knownTokens: Int32Array;
-    }
-  /** Stages many entries at once, as bytes. */
-  | {
-      readonly kind: 'stage-packed';
-      readonly packed: PackedEntries;
-      readonly knownTokens: Int32Array;
       /** Counts by another thread; without them, the resident history counts the entries whose tokens are unknown. */
-      counts?: PackedCounts;
+      measures?: Measures;
     }
   /** The entries staged next replace those at the indices `replaced`, ascending; then `removals` are removed. */
   | { readonly kind: 'edit'; readonly removals: Int32Array; readonly replaced: Int32Array }

@@ -28,8 +28,7 @@ export function openResidentConnection(port: MessagePort, options: ResidentOptio
 
 async function openHistory(options: ResidentOptions): Promise<ResidentHistory> {
   if (!options.countsTokens) return new ResidentHistory(options, undefined);
-  const { count, countBytes } = await loadTextCounter();
-  return new ResidentHistory(options, count, countBytes);
+  return new ResidentHistory(options, (await loadTextCounter()).count);
 }
 
 /** The memory of the arrays in a value, which is transferred instead of copied. */

@@ -13,7 +13,6 @@ import { findReasoning, isBoundToCall } from '../shared/density/plan/materialize
 import { entryFlags } from '../shared/summarize/history-outline.js';
 import { digestResponse } from '../shared/summarize/tool-summary.js';
 import type { ResponseDigest } from '../shared/summarize/tool-summary.js';
-import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 
 /** A flag in addition to those of `ENTRY_FLAG`: the entry is omitted from the curated history. */
 export const EMPTY_ENTRY_FLAG = 32;
@@ -26,8 +25,9 @@ export interface MeasuredEntry {
   readonly content: IContent;
   /** `NONE` if not counted. */
   readonly tokens: number;
-  /** The tokens by block; unknown for an entry that was counted elsewhere. */
-  readonly measure: EntryMeasure | undefined;
+  /** By block, as in `Measures`. */
+  readonly blocks: Int32Array;
+  readonly results: Int32Array;
 }
 
 /** Facts by row of an index. Tokens are `NONE` if they were not counted. */
@@ -53,23 +53,24 @@ export class ResidentFacts {
   #texts: TextTable = new TextTable();
 
   /** Adds the facts of an entry that was just added to the index. */
-  append(index: HistoryIndex, { content, tokens, measure }: MeasuredEntry): void {
+  append(index: HistoryIndex, { content, tokens, blocks, results }: MeasuredEntry): void {
     const isEmpty = content.speaker === 'ai' && !content.blocks.some(carriesContent);
     this.flags.push(entryFlags(content) | (isEmpty ? EMPTY_ENTRY_FLAG : 0));
     this.entryTokens.push(tokens);
     if (this.callTokens.length < index.calls.length) {
-      const lost = measure && tokensLostWithCalls(content.blocks, measure.blocks);
+      const lost = tokensLostWithCalls(content.blocks, blocks);
       for (let row = this.callTokens.length; row < index.calls.length; row += 1) {
         const block = index.calls.block.at(row);
-        this.callTokens.push(lost?.[block] ?? NONE);
+        this.callTokens.push(lost[block] ?? NONE);
         this.#pushCall(content.blocks[block]);
       }
     }
     for (let row = this.responseTokens.length; row < index.responses.length; row += 1) {
       const block = index.responses.block.at(row);
-      this.responseTokens.push(measure?.blocks[block] ?? NONE);
-      this.resultTokens.push(measure?.results[block] ?? NONE);
-      this.#pushResponse(measure === undefined ? undefined : content.blocks[block]);
+      const responseTokens = blocks[block] ?? NONE;
+      this.responseTokens.push(responseTokens);
+      this.resultTokens.push(results[block] ?? NONE);
+      this.#pushResponse(responseTokens === NONE ? undefined : content.blocks[block]);
     }
   }
 
@@ -150,11 +151,11 @@ export class ResidentFacts {
  */
 export function tokensLostWithCalls(
   blocks: readonly ContentBlock[],
-  tokens: readonly number[],
-): readonly number[] {
-  if (bindsToOwnCall(blocks)) return blocks.map(() => NONE);
+  tokens: ArrayLike<number>,
+): ArrayLike<number> {
+  if (tokens[0] === NONE || bindsToOwnCall(blocks)) return blocks.map(() => NONE);
   if (!blocks.some(({ type }) => type === 'thinking')) return tokens;
-  const lost = [...tokens];
+  const lost = Array.from(tokens);
   for (const { reasoning, ledTo } of findReasoning(blocks)) {
     if (!ledTo.every((at) => blocks[at]?.type === 'tool_call')) continue;
     // Dropping these calls would leave nothing of substance, so the whole entry would be removed.

@@ -1,7 +1,6 @@
 // A session's history on a worker: index and token counts without payloads. Deltas keep it up to date. Plans density passes and
 // compressions on the current state. Does not depend on threads.
 
-import type { IContent } from '../shared/content.js';
 import { isSameBase, placeholderOf, PRUNED_POINTER, REMOVED_POINTER } from '../shared/density.js';
 import type { DensityBase, PassSettings } from '../shared/density.js';
 import { stretchesOfEdit, stretchesOfRewrite } from '../shared/density/index/stretches.js';
@@ -24,14 +23,12 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../shared/resident-protocol.js';
-import { measureEntry } from '../shared/tokens/count-tokens.js';
+import { measureEntries } from '../shared/tokens/count-tokens.js';
 import type { CountText } from '../shared/tokens/count-tokens.js';
 import { planResidentCompression } from './resident-compression.js';
 import { ResidentFacts } from './resident-facts.js';
 import type { MeasuredEntry } from './resident-facts.js';
 import { tokensAfterPlan } from './tokens-after-plan.js';
-import { textOfBytes, unpackEntries } from './unpack-entries.js';
-import type { CountBytes } from './unpack-entries.js';
 
 /** An edit or a rewrite whose new entries have not all arrived yet. Those that have are appended to the index meanwhile. */
 interface OpenChange {
@@ -49,7 +46,6 @@ interface OpenChange {
 export class ResidentHistory {
   readonly #scope: IndexScope;
   readonly #countText: CountText | undefined;
-  readonly #countBytes: CountBytes | undefined;
   /** Text of a pointer placeholder → its tokens. */
   readonly #pointerTokens = new Map<string, number>();
   #index: HistoryIndex;
@@ -59,19 +55,10 @@ export class ResidentHistory {
   /** `undefined` until the first delta. */
   #base: DensityBase | undefined;
 
-  /**
-   * @param countText counts tokens; without it nothing is counted
-   * @param countBytes counts the tokens of UTF-8 bytes @default decodes them and uses `countText`
-   */
-  constructor(
-    options: ResidentOptions,
-    countText: CountText | undefined,
-    countBytes: CountBytes | undefined = countText &&
-      ((bytes, start, end) => countText(textOfBytes(bytes, start, end))),
-  ) {
+  /** @param countText counts tokens; without it nothing is counted */
+  constructor(options: ResidentOptions, countText: CountText | undefined) {
     this.#scope = scopeOfSession(options.agent);
     this.#countText = countText;
-    this.#countBytes = countBytes;
     for (const pointer of [PRUNED_POINTER, REMOVED_POINTER]) {
       this.#pointerTokens.set(pointer, countText?.(pointer) ?? NONE);
     }
@@ -129,18 +116,23 @@ export class ResidentHistory {
 
   #take(step: DeltaStep, tokens: number[], isOutOfReach?: boolean): void {
     switch (step.kind) {
-      case 'stage':
-        for (const [at, content] of step.contents.entries()) {
-          tokens.push(
-            this.#append(this.#measured(content, step.knownTokens[at] ?? NONE), isOutOfReach),
-          );
-        }
-        return;
-      case 'stage-packed':
-        for (const entry of unpackEntries(step, this.#countBytes)) {
+      case 'stage': {
+        const { contents, knownTokens } = step;
+        const measures = step.measures ?? measureEntries(contents, this.#countText, knownTokens);
+        let first = 0;
+        for (const [at, content] of contents.entries()) {
+          const end = first + content.blocks.length;
+          const entry = {
+            content,
+            tokens: measures.tokens[at] ?? NONE,
+            blocks: measures.blocks.subarray(first, end),
+            results: measures.results.subarray(first, end),
+          };
           tokens.push(this.#append(entry, isOutOfReach));
+          first = end;
         }
         return;
+      }
       case 'edit': {
         const { removals, replaced } = step;
         const placeOf = this.#index.placesOf(new Set([...removals, ...replaced]));
@@ -159,14 +151,6 @@ export class ResidentHistory {
         this.#facts = new ResidentFacts();
         return;
     }
-  }
-
-  #measured(content: IContent, knownTokens: number): MeasuredEntry {
-    if (knownTokens !== NONE || this.#countText === undefined) {
-      return { content, tokens: knownTokens, measure: undefined };
-    }
-    const measure = measureEntry(content, this.#countText);
-    return { content, tokens: measure.tokens, measure };
   }
 
   /** Appends an entry, which belongs to the open change if there is one. Returns its tokens. */

@@ -2,13 +2,11 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import { assertArray, kindOf } from '../shared/misuse.js';
-import type { IContent } from '../shared/content.js';
 import { planWithTexts } from '../shared/density/plan/optimize.js';
-import type { CountPackedRequest, TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
-import { countEachEntry } from '../shared/tokens/count-tokens.js';
+import type { CountRequest, TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
+import { measureEntries } from '../shared/tokens/count-tokens.js';
 import { loadTextCounter } from '../shared/tokens/o200k.js';
 import { openResidentConnection, replyTo } from './resident-connection.js';
-import { countPacked } from './unpack-entries.js';
 
 type AnyValue = TaskValues[keyof TaskValues];
 
@@ -30,9 +28,7 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
       assertArray('the history', request.history);
       return planWithTexts(request.history, request.config);
     case 'count':
-      return count(request.contents);
-    case 'count-packed':
-      return countBytesOf(request);
+      return count(request);
     case 'open':
       openResidentConnection(request.port as MessagePort, request.options);
       return { threadId };
@@ -43,12 +39,8 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
   }
 }
 
-async function count(contents: readonly IContent[]): Promise<AnyValue> {
-  return { tokens: countEachEntry(contents, (await loadTextCounter()).count) };
-}
-
-async function countBytesOf({ packed, knownTokens }: CountPackedRequest): Promise<AnyValue> {
-  return countPacked(packed, knownTokens, (await loadTextCounter()).countBytes);
+async function count({ contents, knownTokens }: CountRequest): Promise<AnyValue> {
+  return measureEntries(contents, (await loadTextCounter()).count, knownTokens);
 }
 
 function refuse(request: never): never {

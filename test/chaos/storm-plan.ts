@@ -59,7 +59,6 @@ export const ENTRIES_PER_LIFE: number = PASSES_PER_LIFE * 8;
 export const FAULT_PERIODS: FaultPeriods = {
   optimize: 5,
   count: 17,
-  'count-packed': 11,
   open: 5,
   receive: 3,
   moveIn: 61,

@@ -22,7 +22,7 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 /** Where faults occur in the pool: tasks by kind. */
-export const TASK_PLACES = ['optimize', 'count', 'count-packed', 'open'] as const;
+export const TASK_PLACES = ['optimize', 'count', 'open'] as const;
 
 /** Where faults occur on lines: deltas by what they bring or ask for. `moveIn` is one with many entries. */
 export const LINE_PLACES = ['receive', 'moveIn', 'plan', 'compress'] as const;

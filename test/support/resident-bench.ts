@@ -8,7 +8,7 @@ import type { Offload, OffloadedPlan } from '../../src/main/offload/offload.js';
 import { ResidentOffload } from '../../src/main/offload/resident.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
-import { countEachEntry } from '../../src/shared/tokens/count-tokens.js';
+import { countEachEntry } from './count-each-entry.js';
 import { countThirds } from './piece-counters.js';
 import { RESIDENT_AGENT } from './resident-session.js';
 import { ScheduledConnectionHost } from './scheduled-connection-host.js';

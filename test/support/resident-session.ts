@@ -16,10 +16,10 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../../src/shared/resident-protocol.js';
-import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
+import { countEntryTokens, measureEntries } from '../../src/shared/tokens/count-tokens.js';
+import { countEachEntry } from './count-each-entry.js';
 import type { CountText } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
-import { countPacked, textOfBytes } from '../../src/worker/unpack-entries.js';
 import { arbitraryDensityConfig, WORKSPACE_ROOT } from './arbitrary-history.js';
 import { arbitraryWorkingConfig, WORKING_TOOLS } from './arbitrary-working-history.js';
 
@@ -29,9 +29,6 @@ export const RESIDENT_AGENT: ResidentOptions['agent'] = {
   toolCatalog: WORKING_TOOLS,
   inclusionSyntaxes: ['delimited', 'referenced-files'],
 };
-
-/** Additions of at least this many entries are packed as bytes; smaller ones are not. */
-const PACK_FROM = 2;
 
 /** Generates pass configurations, half of them with a working set. */
 export function arbitraryPassConfig(): fc.Arbitrary<DensityConfig> {
@@ -220,8 +217,7 @@ export class ResidentSession {
   /** Posts everything pending. */
   *deliver(): Generator<Delivery, void, undefined> {
     const { isCloned } = this.#options;
-    const take = (): Parcel | undefined => this.#queue?.take(PACK_FROM);
-    for (let parcel = take(); parcel !== undefined; parcel = take()) {
+    for (let parcel = this.#queue?.take(); parcel; parcel = this.#queue?.take()) {
       this.#noteStaged(parcel);
       const steps = parcel.delta.steps.map((step) => this.#countedApart(step));
       const delta = { ...parcel.delta, steps };
@@ -229,7 +225,12 @@ export class ResidentSession {
       const { revision, length } = parcel.delta.after;
       const entries = this.#entriesAt.get(revision)?.slice(0, length) ?? [];
       const isOpen = this.#queue?.base === undefined;
-      yield { parcel, value: isCloned ? structuredClone(value) : value, entries, isOpen };
+      yield {
+        parcel: { ...parcel, delta },
+        value: isCloned ? structuredClone(value) : value,
+        entries,
+        isOpen,
+      };
     }
   }
 
@@ -241,16 +242,14 @@ export class ResidentSession {
     return planned;
   }
 
-  /** Packs the entries of every other step with their counts, as if another thread had counted them. */
+  /** Counts the entries of every other step, as if another thread had counted them. */
   #countedApart(step: DeltaStep): DeltaStep {
     const { countText } = this.#options;
-    if (step.kind !== 'stage-packed' || countText === undefined) return step;
+    if (step.kind !== 'stage' || countText === undefined) return step;
     this.#isCountedApart = !this.#isCountedApart;
     if (!this.#isCountedApart) return step;
-    const counts = countPacked(step.packed, step.knownTokens, (bytes, start, end) =>
-      countText(textOfBytes(bytes, start, end)),
-    );
-    return { ...step, counts };
+    const measures = measureEntries(step.contents, countText, step.knownTokens);
+    return { ...step, measures };
   }
 
   /** The next entries of the supply; copies of earlier ones after its end. */

@@ -5,6 +5,7 @@ import type fc from 'fast-check';
 import type { SessionConnection } from '../../src/main/offload/residence.js';
 import type { ConnectionHost, EvictableSession } from '../../src/main/offload/resident.js';
 import type { ReadReply } from '../../src/main/offload/reply.js';
+import type { IContent } from '../../src/shared/content.js';
 import type { PassSettings } from '../../src/shared/density.js';
 import { asError, WorkerPoolError } from '../../src/shared/errors.js';
 import type {
@@ -13,8 +14,8 @@ import type {
   ResidentOptions,
 } from '../../src/shared/resident-protocol.js';
 import { entryCharacters } from '../../src/shared/tokens/estimate.js';
-import type { PackedCounts, PackedEntries } from '../../src/shared/packed-entries.js';
-import { countPacked, textOfBytes } from '../../src/worker/unpack-entries.js';
+import { measureEntries } from '../../src/shared/tokens/count-tokens.js';
+import type { Measures } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { countThirds } from './piece-counters.js';
 
@@ -61,8 +62,8 @@ export class ScheduledConnectionHost implements ConnectionHost {
   refusalsAhead = 0;
   /** Parcels whose counts will be lost, by their position from 1. */
   readonly lostCounts: number[] = [];
-  /** The buffers of parcels to count. */
-  readonly buffers: Set<ArrayBufferLike> = new Set();
+  /** Maximum number of parcels that were counted, and not yet received. */
+  mostHeld = 0;
   /** Signals by which the caller may abort counts. */
   readonly countSignals: AbortSignal[] = [];
   readonly countingThreads = 2;
@@ -97,22 +98,19 @@ export class ScheduledConnectionHost implements ConnectionHost {
   }
 
   async count(
-    packed: PackedEntries,
+    contents: readonly IContent[],
     knownTokens: Int32Array,
     signal: AbortSignal,
-  ): Promise<ReadReply<PackedCounts>> {
+  ): Promise<ReadReply<Measures>> {
     this.countSignals.push(signal);
-    this.buffers.add(packed.bytes.buffer);
     const isLost = this.lostCounts.includes(this.countSignals.length);
     // Read in its turn, as a thread does.
     await this.#scheduler.schedule(Promise.resolve(), 'count');
     if (isLost) this.traffic.lostCounts += 1;
     if (isLost) throw new WorkerPoolError('A thread that counted has died.', 'WORKER_DIED');
     this.traffic.counts += 1;
-    const value = countPacked(packed, knownTokens, (bytes, start, end) =>
-      countThirds(textOfBytes(bytes, start, end)),
-    );
-    return { value, runMs: 0 };
+    this.mostHeld = Math.max(this.mostHeld, this.traffic.counts - this.traffic.deltas);
+    return { value: measureEntries(contents, countThirds, knownTokens), runMs: 0 };
   }
 }
 
@@ -141,13 +139,9 @@ export class ScheduledConnection implements SessionConnection {
   }
 
   async receive(delta: HistoryDelta): Promise<ReadReply<DeltaValue>> {
-    const packed = delta.steps.flatMap((step) => (step.kind === 'stage-packed' ? step.packed : []));
     const characters = delta.steps
       .flatMap((step) => (step.kind === 'stage' ? step.contents : []))
-      .reduce(
-        (sum, entry) => sum + entryCharacters(entry),
-        packed.reduce((sum, { bytes }) => sum + bytes.length, 0),
-      );
+      .reduce((sum, entry) => sum + entryCharacters(entry), 0);
     const isChange = delta.steps.length > 0;
     if (isChange) this.#traffic.deltas += 1;
     else if (delta.pass !== undefined) this.#traffic.plans += 1;

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { IContent } from '../../src/shared/content.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { scopeOfSession } from '../../src/shared/density/index/index-scope.js';
-import { measureEntry } from '../../src/shared/tokens/count-tokens.js';
+import { measureEntries } from '../../src/shared/tokens/count-tokens.js';
 import { stretchesOfRewrite } from '../../src/shared/density/index/stretches.js';
 import { ResidentFacts } from '../../src/worker/resident-facts.js';
 import type { MeasuredEntry } from '../../src/worker/resident-facts.js';
@@ -17,9 +17,9 @@ import { runs, sightings } from '../support/scale.js';
 
 /** Every fifth entry was counted elsewhere. */
 function measured(content: IContent, at: number): MeasuredEntry {
-  if (at % 5 === 4) return { content, tokens: 7, measure: undefined };
-  const measure = measureEntry(content, countThirds);
-  return { content, tokens: measure.tokens, measure };
+  const known = Int32Array.of(at % 5 === 4 ? 7 : -1);
+  const { tokens, blocks, results } = measureEntries([content], countThirds, known);
+  return { content, tokens: tokens[0] ?? 0, blocks, results };
 }
 
 function fed(entries: readonly MeasuredEntry[]): { index: HistoryIndex; facts: ResidentFacts } {

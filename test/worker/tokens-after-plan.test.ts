@@ -5,7 +5,7 @@ import { aiContent, toolCall, toolContent, toolResponse } from '../../src/shared
 import { scopeOfSession } from '../../src/shared/density/index/index-scope.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
-import { countEntryTokens, measureEntry } from '../../src/shared/tokens/count-tokens.js';
+import { countEntryTokens, measureEntries } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentFacts } from '../../src/worker/resident-facts.js';
 import { tokensAfterPlan } from '../../src/worker/tokens-after-plan.js';
 import { countThirds } from '../support/piece-counters.js';
@@ -24,8 +24,8 @@ function after(...rows: readonly (readonly [number, number, number])[]): readonl
   const facts = new ResidentFacts();
   for (const content of HISTORY) {
     index.append(content);
-    const measure = measureEntry(content, countThirds);
-    facts.append(index, { content, tokens: measure.tokens, measure });
+    const { tokens, ...parts } = measureEntries([content], countThirds);
+    facts.append(index, { content, tokens: tokens[0] ?? 0, ...parts });
   }
   const plan = Int32Array.from(rows.flatMap((row) => [...row, 0, -1, -1]));
   return [...tokensAfterPlan(plan, index, facts, { placeholder: () => 7, texts: [] })];

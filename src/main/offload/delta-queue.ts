@@ -7,7 +7,6 @@ import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
 import { outOfReachLength } from '../../shared/density/index/unsent-results.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
-import { packEntries } from './pack-entries.js';
 import { Batch, postedPart } from './posted-entry.js';
 
 /** A delta that is ready to be posted, without what is to be planned. */
@@ -111,12 +110,8 @@ export class DeltaQueue {
     return { sequence: this.#sequence, before: this.#base, after: this.#base, steps: [] };
   }
 
-  /**
-   * Takes as many changes, or as large a part of one, as a message may hold; `undefined` if the queue is empty.
-   *
-   * @param packFrom minimum number of entries to send as bytes; fewer are cloned
-   */
-  take(packFrom: number = Infinity): Parcel | undefined {
+  /** Takes as many changes, or as large a part of one, as a message may hold; `undefined` if the queue is empty. */
+  take(): Parcel | undefined {
     const [oldest] = this.#changes;
     if (oldest === undefined) return undefined;
     const before = this.#base;
@@ -134,7 +129,7 @@ export class DeltaQueue {
       const { edit } = change;
       // The edit's step precedes its entries, so that the receiver can put these in place as they arrive.
       if (edit !== undefined && from === 0 && (isDone || taken.length > 0)) steps.push(edit.step);
-      if (taken.length > 0) steps.push(this.#stage(taken, packFrom));
+      if (taken.length > 0) steps.push(this.#stage(taken));
       if (edit !== undefined) {
         isAppend = false;
         if (isDone) this.#base = edit.after;
@@ -161,16 +156,13 @@ export class DeltaQueue {
     this.#outOfReach = { end: outOfReachLength(contents), of: contents.length };
   }
 
-  #stage(contents: readonly IContent[], packFrom: number): DeltaStep {
+  #stage(contents: readonly IContent[]): DeltaStep {
     const knownTokens = new Int32Array(contents.length);
     for (let at = 0; at < contents.length; at += 1) {
       const entry = contents[at];
       knownTokens[at] = (entry && this.#countedTokens(entry)) ?? -1;
     }
-    const packed = contents.length >= packFrom ? packEntries(contents) : undefined;
-    return packed === undefined
-      ? { kind: 'stage', contents: contents.map(postedPart), knownTokens }
-      : { kind: 'stage-packed', packed, knownTokens };
+    return { kind: 'stage', contents: contents.map(postedPart), knownTokens };
   }
 }
 

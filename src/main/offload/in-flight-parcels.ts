@@ -2,10 +2,9 @@
 // the parcels in order. Parcels that these threads fail to count are counted by the connection's own thread.
 
 import type { IContent } from '../../shared/content.js';
-import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
+import type { Measures } from '../../shared/tokens/count-tokens.js';
 import type { DeltaQueue, Parcel } from './delta-queue.js';
 import type { OffloadMeter } from './offload-meter.js';
-import { MAX_FREE_BUFFERS } from './pack-entries.js';
 import { MAX_BATCH_CHARACTERS } from './posted-entry.js';
 import type { ReadReply } from './reply.js';
 
@@ -16,11 +15,11 @@ export interface CountingThreads {
   readonly countsFrom: number;
   /** Counts entries; rejects if that failed. @param rank parcels of a lower rank are counted first */
   count(
-    packed: PackedEntries,
+    contents: readonly IContent[],
     knownTokens: Int32Array,
     signal: AbortSignal,
     rank: number,
-  ): Promise<ReadReply<PackedCounts>>;
+  ): Promise<ReadReply<Measures>>;
 }
 
 /** A parcel that was taken from the queue. */
@@ -48,8 +47,8 @@ export interface InFlightParcelsOptions {
  */
 const MAX_HELD_CHARACTERS = 8 * MAX_BATCH_CHARACTERS;
 
-/** Minimum number of entries to send as bytes; cloning is faster for fewer. */
-const MIN_PACKED = 32;
+/** The same in parcels, or the number of counting threads and 2: small entries take memory, too. */
+export const MAX_HELD_PARCELS = 8;
 
 let histories = 0;
 
@@ -88,7 +87,7 @@ export class InFlightParcels {
       // One parcel more than there are threads, so that no thread is ever idle.
       this.#counting <= threads.countingThreads;
     if (!isForOthers && (isBehind || !canConnectionTake)) return false;
-    const parcel = queue.take(isForOthers ? 1 : MIN_PACKED);
+    const parcel = queue.take();
     if (parcel === undefined) return false;
     const inFlight: InFlightParcel = { ...parcel, isCounted: false };
     if (isForOthers) inFlight.counting = this.#count(inFlight, threads);
@@ -118,8 +117,7 @@ export class InFlightParcels {
   }
 
   get #isFull(): boolean {
-    // The number of parcels is limited too, because each holds a buffer, however small the parcel is.
-    const parcels = Math.max(MAX_FREE_BUFFERS, (this.#options.threads?.countingThreads ?? 0) + 2);
+    const parcels = Math.max(MAX_HELD_PARCELS, (this.#options.threads?.countingThreads ?? 0) + 2);
     return (
       charactersOf(this.#unanswered) >= MAX_HELD_CHARACTERS || this.#unanswered.size >= parcels
     );
@@ -146,9 +144,8 @@ export class InFlightParcels {
   }
 
   #count(inFlight: InFlightParcel, threads: CountingThreads): Promise<void> | undefined {
-    const stages = inFlight.delta.steps.filter((step) => 'knownTokens' in step);
-    const [stage] = stages;
-    if (stages.length !== 1 || stage?.kind !== 'stage-packed') return undefined;
+    const [stage, ...others] = inFlight.delta.steps.filter((step) => step.kind === 'stage');
+    if (stage === undefined || others.length > 0) return undefined;
     const { meter, onArrival, onChange } = this.#options;
     const { staged, characters } = inFlight;
     const { signal } = this.#ending;
@@ -159,12 +156,12 @@ export class InFlightParcels {
       onChange();
     };
     const startedAt = performance.now();
-    const counted = threads.count(stage.packed, stage.knownTokens, signal, this.#rank);
+    const counted = threads.count(stage.contents, stage.knownTokens, signal, this.#rank);
     const postedAt = performance.now();
     return counted.then(
       ({ value, runMs }) => {
         finish(() => {
-          stage.counts = value;
+          stage.measures = value;
           inFlight.isCounted = true;
           const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
           const times = { startedAt, postedAt, runMs };

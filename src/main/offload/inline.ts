@@ -77,7 +77,7 @@ export class InlineOffload implements Offload {
   }
 }
 
-/** Like `countEachEntry`, in slices, even within one huge entry. */
+/** `countEntryTokens` of each entry, in slices, even within one huge entry. */
 function* countInSlices(
   entries: readonly IContent[],
   counter: BytePairCounter,

@@ -2,8 +2,23 @@
 // Only what the work needs is posted: opaque fields, media and metadata can be large, and may not be cloneable.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import { POSTED_FIELDS } from '../../shared/packed-entries.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
+
+/** The fields of each type of block that a worker is sent. Others, which can be large or agents may add, are not sent. */
+const POSTED: {
+  readonly [Type in ContentBlock['type']]: readonly (keyof Extract<ContentBlock, { type: Type }>)[];
+} = {
+  text: ['text'],
+  code: ['code', 'language'],
+  media: ['mimeType', 'data', 'encoding', 'caption', 'filename'],
+  thinking: ['thought', 'encryptedContent'],
+  tool_call: ['id', 'name', 'parameters', 'parallelGroup', 'hasFixedParameters'],
+  tool_response: ['callId', 'toolName', 'result', 'error', 'isComplete', 'mediaTokens'],
+  opaque: ['kind', 'tokens', 'callId'],
+};
+
+/** Of media and encrypted reasoning only the presence is sent, because it decides whether a block carries content. */
+const PRESENCE_ONLY: ReadonlySet<string> = new Set(['data', 'encryptedContent']);
 
 /** Returns a reduced entry with the same tokens and the same staleness. */
 export function postedPart({ speaker, blocks, metadata }: IContent): IContent {
@@ -21,9 +36,9 @@ export function postedPart({ speaker, blocks, metadata }: IContent): IContent {
 function postedBlock(block: ContentBlock): ContentBlock {
   const given = block as unknown as Readonly<Record<string, unknown>>;
   const posted: Record<string, unknown> = { type: block.type };
-  for (const [field, as] of POSTED_FIELDS[block.type]) {
+  for (const field of POSTED[block.type]) {
     const value = given[field];
-    if (value !== undefined) posted[field] = as === 'mark' ? '' : value;
+    if (value !== undefined) posted[field] = PRESENCE_ONLY.has(field) ? '' : value;
   }
   return posted as unknown as ContentBlock;
 }

@@ -10,7 +10,7 @@ import { ACTION, ACTION_NAMES } from '../../shared/density/rules/marks.js';
 import { isWireError, reviveError, WorkerPoolError } from '../../shared/errors.js';
 import { asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { CountPackedRequest, TaskRequest, TaskValue } from '../../shared/protocol.js';
+import type { CountRequest, TaskRequest, TaskValue } from '../../shared/protocol.js';
 import type { DeltaValue, HistoryDelta } from '../../shared/resident-protocol.js';
 
 /** The value of a successful reply. */
@@ -78,9 +78,7 @@ function findProblem(request: TaskRequest, value: JsonRecord): string | undefine
     case 'optimize':
       return findPlanProblem(request.history.length, value);
     case 'count':
-      return findCountProblem(request.contents.length, value);
-    case 'count-packed':
-      return findPackedProblem(request, value);
+      return findCountProblem(request, value);
     case 'open':
     case 'probe':
       return Number.isInteger(value.threadId) ? undefined : 'no thread id';
@@ -135,17 +133,17 @@ function isPlan(plan: Int32Array, length: number, texts: number): boolean {
   return true;
 }
 
-function findCountProblem(entries: number, { tokens }: JsonRecord): string | undefined {
-  if (!types.isInt32Array(tokens) || tokens.length !== entries) return 'not one count per entry';
-  return tokens.every((count) => count >= 0) ? undefined : 'a negative count';
-}
-
-function findPackedProblem({ packed }: CountPackedRequest, value: JsonRecord): string | undefined {
-  const { blocks } = value;
-  if (!types.isInt32Array(blocks) || blocks.length !== 2 * packed.blocks) {
-    return 'not two counts per block';
+function findCountProblem(
+  { contents }: CountRequest,
+  { tokens, blocks, results }: JsonRecord,
+): string | undefined {
+  const { length } = contents;
+  if (!types.isInt32Array(tokens) || tokens.length !== length) return 'not one count per entry';
+  const count = contents.reduce((sum, entry) => sum + entry.blocks.length, 0);
+  for (const list of [blocks, results]) {
+    if (!types.isInt32Array(list) || list.length !== count) return 'not one count per block';
   }
-  return findCountProblem(packed.entries, value);
+  return tokens.every((each) => each >= 0) ? undefined : 'a negative count';
 }
 
 /** Whether a value consists of rows of `width` numbers that start with an entry index below `length`. */

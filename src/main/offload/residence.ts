@@ -21,7 +21,6 @@ import { DeltaQueue } from './delta-queue.js';
 import { InFlightParcels } from './in-flight-parcels.js';
 import type { CountingThreads, InFlightParcel } from './in-flight-parcels.js';
 import type { OffloadMeter } from './offload-meter.js';
-import { releasePacked } from './pack-entries.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './posted-entry.js';
 import type { ReadReply } from './reply.js';
 import type { ResidentConnection } from './resident-connection.js';
@@ -279,11 +278,10 @@ export class Residence {
     const postedAt = performance.now();
     const answer = await receiving;
     if (answer === undefined) return;
-    for (const step of delta.steps) if (step.kind === 'stage-packed') releasePacked(step.packed);
     const { value, runMs } = answer;
     const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
     const times = { startedAt, postedAt, runMs };
-    this.#options.meter.addPosted({ ...work, bytesSent: isCounted ? 0 : characters }, times);
+    this.#options.meter.addPosted({ ...work, bytesSent: characters }, times);
     this.#inFlight.noteAnswer(parcel);
     this.#readyPass =
       settings === undefined || value.pass === undefined

@@ -88,8 +88,8 @@ export class ResidentHost implements ConnectionHost {
    *
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
-  readonly count: ConnectionHost['count'] = (packed, knownTokens, signal, rank) =>
-    this.#pool.run({ kind: 'count-packed', packed, knownTokens }, { signal, rank });
+  readonly count: ConnectionHost['count'] = (contents, knownTokens, signal, rank) =>
+    this.#pool.run({ kind: 'count', contents, knownTokens }, { signal, rank });
 
   /** Evicts idle sessions down to the limit, least recently used first. Busy ones are skipped, even if the limit stays exceeded. */
   #evict(): void {

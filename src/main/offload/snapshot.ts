@@ -82,11 +82,11 @@ export class SnapshotOffload implements Offload {
     return counts;
   };
 
-  async #attempt<Request extends OptimizeRequest | CountRequest>(
+  async #attempt<Request extends OptimizeRequest | CountRequest, Inline>(
     request: Request,
     signal: AbortSignal | undefined,
-    runInline: () => Promise<TaskValue<Request>>,
-  ): Promise<TaskValue<Request>> {
+    runInline: () => Promise<Inline>,
+  ): Promise<TaskValue<Request> | Inline> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const startedAt = performance.now();

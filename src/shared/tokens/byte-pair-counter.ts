@@ -66,17 +66,6 @@ export class BytePairCounter {
     return tokens;
   }
 
-  /** Tokens of well-formed UTF-8 from `start` to before `end`. */
-  readonly countBytes = (bytes: Uint8Array, start: number, end: number): number => {
-    let tokens = 0;
-    for (let at = start; at < end;) {
-      const wordEnd = this.#scanner.endOf(bytes, at, end);
-      tokens += this.#countWord(bytes, at, wordEnd);
-      at = wordEnd;
-    }
-    return tokens;
-  };
-
   /** Counts the words from `at` on that end within a chunk. Returns their end, which is `at` if the first word is longer. */
   #countChunk(text: string, at: number): number {
     const bytes = this.#buffer;

@@ -25,32 +25,46 @@ export function countEntryTokens(entry: IContent, countText: CountText): number 
   return tokens;
 }
 
-/** Tokens of each entry, in order. */
-export function countEachEntry(contents: readonly IContent[], countText: CountText): Int32Array {
-  return Int32Array.from(contents, (entry) => countEntryTokens(entry, countText));
+/** The tokens of entries and of their parts. */
+export interface Measures {
+  /** By entry, the same as `countEntryTokens`; -1 if unknown. */
+  readonly tokens: Int32Array;
+  /** By block of all entries: the tokens that its entry loses if the block is removed; -1 if the entry was counted elsewhere. */
+  readonly blocks: Int32Array;
+  /** By block: the tokens of a tool's result, including its media; 0 for other blocks. -1 as in `blocks`. */
+  readonly results: Int32Array;
 }
 
-/** The tokens of an entry and of its parts. */
-export interface EntryMeasure {
-  /** The same as `countEntryTokens`. */
-  readonly tokens: number;
-  /** By block: the tokens that the entry loses if the block is removed. */
-  readonly blocks: readonly number[];
-  /** By block: the tokens of a tool's result, including its media; 0 for other blocks. */
-  readonly results: readonly number[];
-}
-
-/** Counts an entry block by block, so that its tokens are known after a block or a result is removed. */
-export function measureEntry(entry: IContent, countText: CountText): EntryMeasure {
-  const blocks: number[] = [];
-  const results: number[] = [];
-  let tokens = ENTRY_OVERHEAD_TOKENS;
-  for (const block of entry.blocks) {
-    const result = measureResult(block, countText);
-    const all = result + measureRest(block, countText);
-    blocks.push(all);
-    results.push(result);
-    tokens += all;
+/**
+ * Counts entries block by block, so that their tokens are known after a block or a result is removed.
+ *
+ * @param countText without it, nothing is counted
+ * @param knownTokens tokens per entry, or -1 if it must be counted @default all must
+ */
+export function measureEntries(
+  contents: readonly IContent[],
+  countText: CountText | undefined,
+  knownTokens: Int32Array = new Int32Array(contents.length).fill(-1),
+): Measures {
+  const tokens = Int32Array.from(knownTokens);
+  const length = contents.reduce((sum, entry) => sum + entry.blocks.length, 0);
+  const [blocks, results] = [new Int32Array(length).fill(-1), new Int32Array(length).fill(-1)];
+  let next = 0;
+  for (const [at, entry] of contents.entries()) {
+    if (countText === undefined || tokens[at] !== -1) {
+      next += entry.blocks.length;
+      continue;
+    }
+    let all = ENTRY_OVERHEAD_TOKENS;
+    for (const block of entry.blocks) {
+      const result = measureResult(block, countText);
+      const whole = result + measureRest(block, countText);
+      blocks[next] = whole;
+      results[next] = result;
+      next += 1;
+      all += whole;
+    }
+    tokens[at] = all;
   }
   return { tokens, blocks, results };
 }

@@ -9,7 +9,7 @@ import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
 import { materializeDensityPlan } from '../../../src/shared/density/plan/materialize.js';
 import { ROW_LENGTH } from '../../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../../src/shared/density/rules/marks.js';
-import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
+import { countEachEntry } from '../../support/count-each-entry.js';
 import { countThirds } from '../../support/piece-counters.js';
 
 const RESULT = Array.from({ length: 80 }, (_, at) => `src/room-${at}/file-${at}.ts`).join('\n');

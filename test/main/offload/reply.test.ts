@@ -22,6 +22,8 @@ const OPTIMIZE: OptimizeRequest = {
 const COUNT: CountRequest = { kind: 'count', contents: [{ speaker: 'human', blocks: [] }] };
 
 const PLAN = new Int32Array();
+/** The counts of no blocks. */
+const NONE = new Int32Array();
 /** A drop of the first rule, of block 2 of entry 9. */
 const ROW = [9, 2, 1, 0, -1, -1];
 
@@ -42,17 +44,16 @@ describe('readReply', () => {
   test('returns the value of a good reply', () => {
     const plan = Int32Array.of(0, 1, 5, 1, 2, 3, ...ROW, ...ROW, ...ROW.with(1, 3));
     expect(readReply(OPTIMIZE, planned(plan)).value.plan).toBe(plan);
-    expect(readReply(COUNT, ok({ tokens: Int32Array.of(5) }))).toEqual({
-      value: { tokens: Int32Array.of(5) },
-      runMs: 1,
-    });
+    const value = { tokens: Int32Array.of(5), blocks: NONE, results: NONE };
+    expect(readReply(COUNT, ok(value))).toEqual({ value, runMs: 1 });
   });
 
   test('accepts arrays of another realm: what arrives in a VM context is of the main realm', () => {
     const array = (numbers: readonly number[]): Int32Array =>
       runInNewContext(`Int32Array.of(${numbers.join()})`) as Int32Array;
     expect(readReply(OPTIMIZE, planned(array(ROW))).value.plan).toHaveLength(ROW.length);
-    expect(readReply(COUNT, ok({ tokens: array([5]) })).value.tokens).toHaveLength(1);
+    const count = { tokens: array([5]), blocks: array([]), results: array([]) };
+    expect(readReply(COUNT, ok(count)).value.tokens).toHaveLength(1);
   });
 
   test.each([
@@ -87,7 +88,23 @@ describe('readReply', () => {
     ['negative ones', Int32Array.of(-1)],
     ['a plain array', [1]],
   ])('refuses counts: %s', (_name, tokens) => {
-    expect(() => readReply(COUNT, ok({ tokens }))).toThrow(WorkerPoolError);
+    expect(() => readReply(COUNT, ok({ tokens, blocks: NONE, results: NONE }))).toThrow(
+      WorkerPoolError,
+    );
+  });
+
+  const [ONE, TWO] = [Int32Array.of(1), Int32Array.of(1, 2)];
+  test.each([
+    ['too few entries', { tokens: Int32Array.of(), blocks: TWO, results: TWO }],
+    ['results of fewer blocks', { tokens: ONE, blocks: TWO, results: ONE }],
+    ['a list', { tokens: ONE, blocks: [1, 2], results: TWO }],
+  ])('refuses counts by block: %s', (_name, value) => {
+    const block = { type: 'text', text: '' } as const;
+    const contents = [{ speaker: 'human', blocks: [block, block] }] as const;
+    const request = { kind: 'count', contents } as const;
+    expect(() => readReply(request, ok(value))).toThrow(WorkerPoolError);
+    const right = { tokens: ONE, blocks: TWO, results: TWO };
+    expect(readReply(request, ok(right)).value).toEqual(right);
   });
 
   test('throws the error of a task unchanged', () => {

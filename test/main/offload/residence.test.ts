@@ -1,8 +1,8 @@
 // One residence of a history in a worker: what its connection is asked for, and how much is posted at once.
 
 import { describe, expect, it } from 'vitest';
+import { MAX_HELD_PARCELS } from '../../../src/main/offload/in-flight-parcels.js';
 import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/posted-entry.js';
-import { MAX_FREE_BUFFERS } from '../../../src/main/offload/pack-entries.js';
 import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import {
   aiContent,
@@ -20,7 +20,7 @@ import {
 } from '../../../src/shared/density/rules/working-set-rules.js';
 import { REACH_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
 import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
-import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
+import { countEachEntry } from '../../support/count-each-entry.js';
 import { countThirds } from '../../support/piece-counters.js';
 import { RESIDENT_AGENT } from '../../support/resident-session.js';
 import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';
@@ -248,14 +248,14 @@ describe('Residence', () => {
     }, 10);
   });
 
-  it('reuses few buffers for many small parcels', async () => {
+  it('holds few of many small parcels', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 3);
       bench.history.addAll(Array.from({ length: 8_000 }, (_, at) => humanText(`entry ${at}`)));
       await drain(scheduler);
       expect(bench.history.isCounted).toBe(true);
       expect(bench.host.traffic.counts).toBeGreaterThan(25);
-      expect(bench.host.buffers.size).toBeLessThanOrEqual(MAX_FREE_BUFFERS);
+      expect(bench.host.mostHeld).toBeLessThanOrEqual(MAX_HELD_PARCELS);
     }, 3);
   });
 

@@ -15,7 +15,7 @@ import { optimize, planWithTexts } from '../../../src/shared/density/plan/optimi
 import { EMPTY_PLAN } from '../../../src/shared/density/plan/plan.js';
 import type { DensityPlan } from '../../../src/shared/density/plan/plan.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
-import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
+import { countEachEntry } from '../../support/count-each-entry.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
 import { countThirds } from '../../support/piece-counters.js';
 import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';

@@ -94,32 +94,6 @@ describe('BytePairCounter', () => {
     expect(counts).toEqual([1, 1, 1, 2, 2, 3]);
   });
 
-  test('counts UTF-8 between other bytes as its text, whatever its length', () => {
-    const { countBytes } = new BytePairCounter(arranged);
-    const parts = fc.constantFrom(
-      'word ',
-      'x',
-      '漢',
-      ' ',
-      "N't",
-      '="',
-      '\u{1F600}',
-      '\n\n',
-      'ǅA',
-      '12',
-    );
-    const made = fc.array(fc.tuple(parts, fc.constantFrom(1, 2, 9, 3_000)), { maxLength: 5 });
-    fc.assert(
-      fc.property(made, fc.constantFrom('', 'a', ' ', '9'), (pieces, around) => {
-        const text = pieces.map(([part, times]) => part.repeat(times)).join('');
-        const bytes = Buffer.from(around + text + around);
-        const { length } = around;
-        expect(countBytes(bytes, length, bytes.length - length)).toBe(count(text));
-      }),
-      { numRuns: runs(2_000) },
-    );
-  });
-
   test('yields within a long text and within a long word, and counts other texts meanwhile', () => {
     fc.assert(
       fc.property(

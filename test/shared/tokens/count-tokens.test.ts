@@ -20,7 +20,7 @@ import {
   UNSERIALIZABLE_PAYLOAD,
   blockTexts,
 } from '../../../src/shared/tokens/content-text.js';
-import { countEachEntry, countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
+import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
 import { historyOf } from '../../support/notation.js';
 import { arrangeTokens } from '../../../bench/support/arrange-tokens.js';
 
@@ -119,12 +119,5 @@ describe('countEntryTokens', () => {
     const source = 'export function* pieces(text: string): Generator<string> {\n  yield text;\n}\n';
     const text = source.repeat(200);
     expect(tokensOf(humanText(text))).toBe(countTokens(text) + ENTRY_OVERHEAD_TOKENS);
-  });
-});
-
-describe('countEachEntry', () => {
-  test('returns one number per entry, in their order', () => {
-    const entries = [humanText(''), humanText('a'), humanText('a b')];
-    expect(countEachEntry(entries, countText)).toEqual(Int32Array.of(3, 4, 5));
   });
 });

@@ -9,7 +9,8 @@ function optimize({ config }) {
 
 function count({ contents }) {
   if (contents.some(({ blocks }) => blocks[0].text === 'fail')) throw new Error('flaky');
-  return { tokens: Int32Array.from(contents, ({ blocks }) => blocks[0].text.length) };
+  const tokens = Int32Array.from(contents, ({ blocks }) => blocks[0].text.length);
+  return { tokens, blocks: tokens, results: tokens };
 }
 
 function answer(request) {
