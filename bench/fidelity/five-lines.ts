@@ -87,7 +87,8 @@ function replayOf(name: string, sent: readonly (readonly IContent[])[]): Policy 
   return { name, role: 'own', start };
 }
 
-function brokenRules(before: readonly IContent[], after: readonly IContent[]): number {
+/** How many rules of provider profiles are broken in the second list alone. */
+export function brokenRules(before: readonly IContent[], after: readonly IContent[]): number {
   return PROVIDER_PROFILES.reduce((sum, profile) => {
     const known = new Set(validate(before, profile).map(({ rule }) => rule));
     const broken = new Set(validate(after, profile).map(({ rule }) => rule));

@@ -4,6 +4,7 @@
 import { compactionTable } from './compaction-report.js';
 import { excerptTable } from './excerpt-report.js';
 import { fiveLinesTable } from './five-lines-report.js';
+import { hostChangesTable } from './host-changes-report.js';
 import { metamorphicTable } from './metamorphic-report.js';
 import { moneyTable } from './money-report.js';
 import type { TextTable } from './policy-table.js';
@@ -14,6 +15,7 @@ import { runTuning } from './tuning/run-tuning.js';
 export const MODES = {
   'five-lines': fiveLinesTable,
   metamorphic: metamorphicTable,
+  hosts: hostChangesTable,
   shrink: shrinkingTable,
   excerpts: excerptTable,
   money: moneyTable,

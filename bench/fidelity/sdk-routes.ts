@@ -20,6 +20,7 @@ export interface SdkRoute<Message extends object> {
   /** The five-line integration. */
   readonly connect: (
     compactor: Compactor,
+    conversationId?: string,
   ) => (messages: readonly Message[], model: string | undefined) => Promise<readonly Message[]>;
 }
 
@@ -126,10 +127,10 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
       if (part['type'] === 'reasoning') return { type: 'thinking', thought: text(part['text']) };
       return { type: 'text', text: text(part['text']) };
     },
-    connect: (compactor) => {
+    connect: (compactor, conversationId) => {
       const compact = sdkCompactor(compactor);
       return async (messages, modelName) =>
-        asGiven(await compact(asGiven(messages), { modelName }));
+        asGiven(await compact(asGiven(messages), { modelName, conversationId }));
     },
   }),
   route({
@@ -183,10 +184,10 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
       }
       return { type: 'text', text: text(part['text']) };
     },
-    connect: (compactor) => {
+    connect: (compactor, conversationId) => {
       const compact = anthropicCompactor(compactor);
       return async (messages, modelName) =>
-        asGiven(await compact(asGiven(messages), { modelName }));
+        asGiven(await compact(asGiven(messages), { modelName, conversationId }));
     },
   }),
   route({
@@ -232,10 +233,10 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
         ? { type: 'thinking', thought: text(part['text']) }
         : { type: 'text', text: text(part['text']) };
     },
-    connect: (compactor) => {
+    connect: (compactor, conversationId) => {
       const compact = contentsCompactor(compactor);
       return async (messages, modelName) =>
-        asGiven(await compact(asGiven(messages), { modelName }));
+        asGiven(await compact(asGiven(messages), { modelName, conversationId }));
     },
   }),
 ];

@@ -80,7 +80,8 @@ const MIN_EDITED_LENGTH = 6;
 /**
  * Whether messages continue a known list though some of it have changed: its first message, its last one and more than half of all are
  * the same. Instructions at the start do not count. A conversation that took another turn differs at the end of the list, but so does
- * one whose host adds the present state to its last messages: there, all answers are the same, and a new one follows.
+ * one whose host adds the present state to its last messages, or in messages behind them: there, all answers are the same, and a new
+ * one follows.
  */
 export function isEditedWithin<Message>(
   format: MessageFormat<Message>,
@@ -93,13 +94,14 @@ export function isEditedWithin<Message>(
     const [message, former] = [messages[at] as Message, known[at] as Message];
     return message === former || format.isSame(message, former);
   };
-  const hasSameEnd = isSame(length - 1);
-  if (!hasSameEnd && !isFrom(format, messages[length], 'ai')) return false;
   const first = known.findIndex((message) => format.isInstruction?.(message) !== true);
   if (first === -1 || !isSame(first)) return false;
   const others = [...known.keys()].filter((at) => at >= first && !isSame(at));
   if (others.length >= (length - first) / 2) return false;
-  return hasSameEnd || !others.some((at) => isFrom(format, known[at], 'ai'));
+  if (others.at(-1) !== length - 1) return true;
+  const isAnswer = (message: Message): boolean => isFrom(format, message, 'ai');
+  const hasNew = messages.slice(others[0], length + 1).some(isAnswer);
+  return hasNew && !others.some((at) => isAnswer(known[at] as Message));
 }
 
 /** Whether a message is from one speaker alone. */

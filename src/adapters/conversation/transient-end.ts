@@ -62,20 +62,32 @@ function allStable<Message>(messages: readonly Message[]): SplitMessages<Message
   return { stable: messages, transient: [], transientTokens: 0 };
 }
 
-/** Splits off the last message if it is the user's and not the only one. */
+/** Splits off the last message if it may be transient and is not the only one. */
 function splitTransientEnd<Message>(
   format: MessageFormat<Message>,
   messages: readonly Message[],
 ): SplitMessages<Message> {
   const last = messages.at(-1);
   if (last === undefined || messages.length < 2) return allStable(messages);
-  const { entries } = readAlone(format, last);
-  if (!areFrom(entries, 'human')) return allStable(messages);
-  const transientTokens = entries.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
+  const reading = readAlone(format, last);
+  if (!mayBeTransient(format, last, reading)) return allStable(messages);
+  const transientTokens = reading.entries.reduce(
+    (sum, entry) => sum + estimateEntryTokens(entry),
+    reading.pinnedTokens,
+  );
   return { stable: messages.slice(0, -1), transient: [last], transientTokens };
 }
 
-/** Whether the messages have the model's answer where a known list has its last message, the user's, so that this one was transient. */
+/** Whether a message is the user's, or holds instructions. */
+function mayBeTransient<Message>(
+  format: MessageFormat<Message>,
+  message: Message,
+  { entries } = readAlone(format, message),
+): boolean {
+  return areFrom(entries, 'human') || format.isInstruction?.(message) === true;
+}
+
+/** Whether the messages have the model's answer where a known list has its last message, so that this one was transient. */
 function hasDroppedEnd<Message>(
   format: MessageFormat<Message>,
   messages: readonly Message[],
@@ -85,7 +97,7 @@ function hasDroppedEnd<Message>(
   const [last, now] = [known[at], messages[at]];
   if (last === undefined || now === undefined || last === now) return false;
   // Checked first, because it is cheaper than comparing all messages before the last one.
-  const isReplaced = isFrom(format, now, 'ai') && isFrom(format, last, 'human');
+  const isReplaced = isFrom(format, now, 'ai') && mayBeTransient(format, last);
   return isReplaced && matchPrefix(format, messages, known.slice(0, at)) !== undefined;
 }
 

@@ -107,7 +107,9 @@ describe('matchPrefix', () => {
 describe('isEditedWithin', () => {
   const known = Array.from('sabcdef').map((text, at) => plain(at === 0 ? 'system' : 'user', text));
   const given = (texts: string): object[] =>
-    Array.from(texts).map((text, at) => plain(at === 0 ? 'system' : 'user', text));
+    Array.from(texts).map((text, at) =>
+      plain(at === 0 ? 'system' : text === 'A' ? 'assistant' : 'user', text),
+    );
 
   it.each([
     ['one message in the middle', 'sabXdef', true],
@@ -117,6 +119,8 @@ describe('isEditedWithin', () => {
     ['the first message', 'sXbcdef', false],
     ['the last message', 'sabcdeX', false],
     ['every message from the middle on', 'sabXYZ', false],
+    ['the last messages, and an answer in front of them', 'sabcdANNN', true],
+    ['the last message, and another behind it', 'sabcdeXN', false],
     ['no message, but a missing end', 'sabcde', false],
   ])('for a list with changes in %s is %s', (_, texts, isEdited) => {
     expect(isEditedWithin(chatMessageFormat as never, given(texts), known)).toBe(isEdited);

@@ -1,6 +1,7 @@
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { messageCompactor } from '../../../src/anthropic.js';
+import { chatCompactor } from '../../../src/openai.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
@@ -51,6 +52,24 @@ describe('a transient message at the end', () => {
       }
       expect(sessions).toHaveLength(1);
       expect(conversations.report()[0]).toMatchObject({ givenMessages: 11, sentMessages: 9 });
+    },
+  );
+
+  it.each([undefined, 'x'])(
+    'keeps the session when it holds instructions (conversation %s)',
+    async (conversationId) => {
+      const onSession = (session: Session): number => sessions.push(session);
+      const compact = chatCompactor<object>(compactor, { onError: 'throw', onSession });
+      const history: object[] = [{ role: 'user', content: 'go' }];
+      for (let turn = 0; turn < 9; turn += 1) {
+        const given = [...history, { role: 'developer', content: `${turn} of 9` }];
+        expect(await compact(given, { conversationId })).toEqual(given);
+        history.push({ role: 'assistant', content: `done ${turn}` });
+        history.push({ role: 'user', content: `and ${turn}?` });
+      }
+      expect(sessions).toHaveLength(1);
+      // Read again once, when the first of them has been left out.
+      expect(sessions[0]?.history.additions).toBe(18);
     },
   );
 
