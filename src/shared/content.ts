@@ -88,6 +88,8 @@ export interface OpaqueBlock {
   readonly tokens: number;
   /** The `id` of the call that it is kept and removed with, for example that of an approval. */
   readonly callId?: string;
+  /** The provider whose models alone can read it, as `providerOf` names it. @default any */
+  readonly provider?: string;
 }
 
 /** One block of an entry, discriminated by `type`. */

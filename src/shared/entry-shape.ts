@@ -42,7 +42,7 @@ const SHAPES: Readonly<Record<ContentBlock['type'], readonly Field[]>> = {
     },
   ),
   code: fields({ code: 'string' }, { language: 'string' }),
-  opaque: fields({ kind: 'string', tokens: 'number' }, { callId: 'string' }),
+  opaque: fields({ kind: 'string', tokens: 'number' }, { callId: 'string', provider: 'string' }),
 };
 
 /** @throws TypeError for a block of unknown type, or with a missing field or one of the wrong type. */

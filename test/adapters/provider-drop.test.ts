@@ -1,10 +1,12 @@
 // Compactions that a provider made at its own threshold, in the messages of each SDK that can hold them.
 
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { ModelMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 
+import { messageCompactor as anthropicCompactor } from '../../src/adapters/anthropic/message-compactor.js';
 import { messageCompactor as sdkCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
 import { messageCompactor as langchainCompactor } from '../../src/adapters/langchain/message-compactor.js';
 import { callModelInputFilter } from '../../src/adapters/openai/call-model-input-filter.js';
@@ -68,4 +70,37 @@ describe("a provider's own compaction", () => {
       expect(await send(compactor, failed as never)).toEqual(failed);
     },
   );
+
+  it('leaves its note behind the results of calls that are open when it arrives', async () => {
+    const compact = anthropicCompactor(openCompactor(), { onError: 'throw' });
+    const call = (id: string) => ({
+      type: 'tool_use' as const,
+      id,
+      name: 'bash',
+      input: { command: id },
+    });
+    const result = (tool_use_id: string) => ({
+      type: 'tool_result' as const,
+      tool_use_id,
+      content: 'ok',
+    });
+    const messages: MessageParam[] = [
+      { role: 'user', content: `never touch a.ts ${'lorem ipsum '.repeat(1_000)}` },
+      { role: 'assistant', content: 'done' },
+      { role: 'user', content: 'go on' },
+      {
+        role: 'assistant',
+        content: [{ type: 'compaction', content: 'what was' } as never, call('a'), call('b')],
+      },
+    ];
+    expect(await compact(messages)).toEqual(messages.slice(3));
+    messages.push({ role: 'user', content: [result('a')] });
+    expect(await compact(messages)).toEqual(messages.slice(3));
+    messages.push({ role: 'user', content: [result('b')] });
+    const sent = await compact(messages);
+    expect(sent.slice(0, 3)).toEqual(messages.slice(3));
+    expect(JSON.stringify(sent.slice(3))).toContain('never touch a.ts');
+    messages.push({ role: 'assistant', content: 'fine' }, { role: 'user', content: 'on' });
+    expect((await compact(messages)).slice(0, 4)).toEqual(sent);
+  });
 });

@@ -3,12 +3,13 @@
 
 import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { COMPACTION_KIND, thinkingBlock, toolCall } from '../../shared/content.js';
+import { thinkingBlock, toolCall } from '../../shared/content.js';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { optionsReasoning, isOfGemini } from '../format/options-reasoning.js';
 import { answerBlock, mediaBlock, opaqueBlock } from '../format/blocks.js';
 import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
 import { fixedIf } from '../format/placed.js';
+import { compactionBlock } from '../format/provider-compaction.js';
 import type { ApprovedCalls, SdkMessage } from './sdk-message.js';
 import { textIn } from './sdk-message.js';
 import { mediaTypeOf, readToolOutput } from './tool-output.js';
@@ -36,11 +37,11 @@ export function readPart(part: unknown, place: PartPlace): ContentBlock {
   switch (textIn(part, 'type', where)) {
     case 'text':
       return isAnthropicCompaction(part)
-        ? { ...opaque(part), kind: COMPACTION_KIND }
+        ? compactionBlock(opaque(part), 'anthropic')
         : readText(part, where);
     case 'custom':
       return part['kind'] === 'openai.compaction'
-        ? { ...opaque(part), kind: COMPACTION_KIND }
+        ? compactionBlock(opaque(part), 'openai')
         : opaque(part);
     case 'reasoning':
       return role === 'assistant' ? readReasoning(part, where) : opaque(part);

@@ -1,7 +1,12 @@
 // Reads the messages of one conversation with Anthropic's Messages API as entries. A user message with both answers to calls and
 // other content becomes two entries. Blocks have only the fields that decisions need: edits are applied to the message's own parts.
 
-import { isToolResponseBlock, thinkingBlock, toolCall } from '../../shared/content.js';
+import {
+  isCompaction,
+  isToolResponseBlock,
+  thinkingBlock,
+  toolCall,
+} from '../../shared/content.js';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, ToolResponseBlock } from '../../shared/content.js';
@@ -10,6 +15,7 @@ import { answerBlock, mediaBlock, opaqueBlockOf } from '../format/blocks.js';
 import { mediaTokensIn } from '../format/opaque-tokens.js';
 import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { placed } from '../format/placed.js';
+import { compactionBlock } from '../format/provider-compaction.js';
 import { plainData } from '../format/plain-data.js';
 import { callsIn, fileType, isFile, isMessagePart } from './message-part.js';
 import type { MessagePart } from './message-part.js';
@@ -169,7 +175,8 @@ function readFile(part: MessagePart): MediaBlock | undefined {
 }
 
 function opaque(part: MessagePart): ContentBlock {
-  return opaqueBlockOf(part.type, part, fileType);
+  const block = opaqueBlockOf(part.type, part, fileType);
+  return isCompaction(block) ? compactionBlock(block, 'anthropic') : block;
 }
 
 /** Returns the items of a document that consists of content blocks, or else the item itself. */

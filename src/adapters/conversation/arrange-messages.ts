@@ -1,5 +1,6 @@
 // Puts the messages of a conversation, given ones and those that ctxfold wrote, in the order of an edited history. Pure.
 
+import { hasOpenCalls } from '../../main/state/resume.js';
 import { isAcknowledgement } from '../../main/summarizer/summary-note.js';
 import { humanText } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
@@ -65,7 +66,8 @@ export function* arrangeMessages<Message>(
     while (isPinned(records[next]) && !isOfModel(records[next])) placeUpTo(next);
     places.push(written(entry));
   }
-  const waiting = isWithinOpen() ? held.splice(0) : [];
+  const isOpen = isWithinOpen() || (held.length > 0 && hasOpenCalls(history));
+  const waiting = isOpen ? held.splice(0) : [];
   places.push(...held);
   placeUpTo(records.length - 1);
   return { places, waiting };

@@ -5,7 +5,8 @@ import { assertIngestible } from '../../shared/ingestion.js';
 import { asArray, asRecord } from '../../shared/json.js';
 import { runSlices } from '../../shared/slices.js';
 import type { HistoryService } from '../../main/history-service.js';
-import { providerEntry } from '../../main/strategies/provider-compaction.js';
+import { providerOf } from '../../main/models/model-name.js';
+import { isReadable, providerEntry } from '../../main/strategies/provider-compaction.js';
 import type {
   ProviderCompacted,
   ProviderCompactionRequest,
@@ -17,6 +18,18 @@ import { compactionFailed } from '../format/provider-compaction.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
 
 const TIMEOUT_MS = 300_000;
+
+/** Whether a history holds a provider's compaction that its last model could read and the next one cannot. */
+export function losesCompaction(
+  history: Pick<HistoryService, 'getRawHistory' | 'modelName'> | undefined,
+  nextModel: string | undefined,
+): boolean {
+  const modelName = history?.modelName;
+  if (history === undefined || modelName === undefined || modelName === nextModel) return false;
+  return history
+    .getRawHistory()
+    .some((entry) => isReadable(entry, modelName) && !isReadable(entry, nextModel));
+}
 
 /** Converts the error of a request. Drops its message, which may quote what was sent. @throws the reason of an aborted signal. */
 function failureOf(thrown: unknown, signal: AbortSignal): CompressionExecutionError {
@@ -37,11 +50,12 @@ function failureOf(thrown: unknown, signal: AbortSignal): CompressionExecutionEr
  */
 export async function compactHead<Message>(
   view: MessageView<Message>,
-  current: Pick<HistoryService, 'getRawHistory'>,
+  current: Pick<HistoryService, 'getRawHistory' | 'modelName'>,
   ask: CompactMessages | undefined,
   { history, tailStart, signal }: ProviderCompactionRequest,
 ): Promise<ProviderCompacted> {
   if (ask === undefined) throw compactionFailed('this call brings nothing that asks the provider.');
+  const { modelName } = current;
   runSlices(view.followInSlices(current.getRawHistory()));
   const head = view.divide(history, tailStart);
   if (head === null)
@@ -60,7 +74,13 @@ export async function compactHead<Message>(
   if (!items.every(isItem)) {
     throw compactionFailed('its answer is no list of items with `kind`, `data` and `tokens`.');
   }
-  return { items, keepsReasoning: answer.keepsReasoning, length: head.length };
+  const provider = modelName === undefined ? undefined : providerOf(modelName);
+  const { keepsReasoning } = answer;
+  return {
+    items: items.map((item) => ({ provider, ...item })),
+    keepsReasoning,
+    length: head.length,
+  };
 }
 
 /** Whether a history can hold an item, and a request its data: a host's own function may answer with anything. */

@@ -11,7 +11,7 @@ import { callOnSession, optionsOfSession } from '../request/adapter-options.js';
 import type { CompactCall, CompleteAdapterOptions } from '../request/adapter-options.js';
 import { cacheTtlOfMessages } from '../format/cache-marks.js';
 import type { MessageFormat, PlacedEntry } from '../format/message-format.js';
-import { compactHead } from './compact-head.js';
+import { compactHead, losesCompaction } from './compact-head.js';
 import { beginAlike, FROM_START, isEditedWithin, matchPrefix, withKnown } from './prefix-match.js';
 import type { Continuation, PrefixMatch } from './prefix-match.js';
 import { LastRequest, sizeOf } from './last-request.js';
@@ -182,8 +182,9 @@ export class Conversation<Message> {
     const call = { ...newCall, ...target };
     const { length } = this.#lastKnown.messages;
     const split = this.#end.split(given, length, () => this.#listsBefore(given));
-    const { stable: messages, transient, transientTokens } = split;
-    const continuation =
+    const { transient, transientTokens } = split;
+    let messages: readonly Message[] = split.stable;
+    let continuation =
       this.#findContinuation(messages) ?? (this.#end.isAppended ? FROM_START : null);
     this.#match = undefined;
     if (continuation === null) {
@@ -194,6 +195,8 @@ export class Conversation<Message> {
       void this.#parts.compactor.reportRefusal(refusal, target.modelName);
     this.#request.begin(newCall, () => this.#session, learn, this.#options.logger);
     this.#end.messages = transient;
+    if (losesCompaction(this.#session?.history, target.modelName))
+      [messages, continuation] = [this.#view.originalsOf(continuation.known, messages), FROM_START];
     const { known, varied } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
@@ -302,10 +305,7 @@ export class Conversation<Message> {
     return this.#sessionId !== undefined || this.isEdited(messages) ? FROM_START : null;
   }
 
-  /**
-   * Adds new entries to the session, and reports the usage that the caller gives for the previous request. The entries show whether
-   * other processes have served requests since then.
-   */
+  /** Adds new entries to the session, and reports the usage that the caller gives for the previous request. */
   async #addToSession(
     entries: readonly PlacedEntry[],
     call: CompactCall,
@@ -313,13 +313,16 @@ export class Conversation<Message> {
   ): Promise<Session> {
     const known = this.#session;
     const session = known ?? (await this.#createSession(entries));
-    if (known === undefined) {
-      // A resumed session has edits from before, possibly made by another process.
-      const { journal, revision } = session.history;
-      this.#followedRevision = journal.count > 0 ? null : revision;
-      this.#session = session;
-    } else if (startsOver) await session.goOnWith(entries);
-    else session.history.addAll(entries);
+    const { history } = session;
+    this.#session = session;
+    const isLost = (startsOver || known === undefined) && losesCompaction(history, call.modelName);
+    // What a compaction by another provider stands for is sent again.
+    if (isLost) history.clear();
+    if (isLost || startsOver) await session.goOnWith(entries);
+    else if (known !== undefined) history.addAll(entries);
+    // A resumed session has edits from before, possibly made by another process.
+    if (known === undefined)
+      this.#followedRevision = history.journal.count > 0 ? null : history.revision;
     const isAnswered = entries.some(({ speaker }) => speaker === 'ai');
     this.#request.reportFormer(session, call, isAnswered);
     return session;

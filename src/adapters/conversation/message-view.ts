@@ -143,6 +143,12 @@ export class MessageView<Message> {
     if (isChanged) this.#setPlaces(this.#places);
   }
 
+  /** Returns the messages with all that were given in place of the known ones. */
+  originalsOf(known: KnownMessages<Message>, messages: readonly Message[]): readonly Message[] {
+    this.adopt(known, messages, known.places.keys());
+    return [...this.#given, ...messages.slice(known.places.length)];
+  }
+
   /** Moves cache marks of edited messages to where the caller has moved them within the messages that it passed. */
   followCacheMarks(): void {
     const recent = this.#records.slice(-MARKED_MESSAGES);

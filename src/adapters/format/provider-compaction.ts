@@ -4,7 +4,7 @@ import { CompressionExecutionError } from '../../shared/errors.js';
 import { asArray, asFilledText, asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { COMPACTION_KIND, isCompaction } from '../../shared/content.js';
-import type { IContent } from '../../shared/content.js';
+import type { IContent, OpaqueBlock } from '../../shared/content.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import type { ProviderCompacted } from '../../main/strategies/provider-compaction.js';
 import { entryOfProvider, isProviderEntry } from '../../main/strategies/provider-compaction.js';
@@ -71,6 +71,11 @@ export function isServerHeld(...requests: readonly unknown[]): boolean {
 /** Warning for requests of whose history the server holds a part: why nothing can be compacted, and what to do. */
 export const SERVER_HELD =
   "the server holds a part of the history of these requests (previous_response_id, conversation, cachedContent), so that nothing can be compacted; send all of it each time, or have OpenAI's server compact by context_management";
+
+/** Returns the block of a compaction that a provider made by itself. */
+export function compactionBlock(block: OpaqueBlock, provider: 'anthropic' | 'openai'): OpaqueBlock {
+  return { ...block, kind: COMPACTION_KIND, provider };
+}
 
 /** Splits an entry at the compactions that a provider made by itself, each of which gets its own entry. */
 export function splitAtCompactions(entry: PlacedEntry): readonly PlacedEntry[] {

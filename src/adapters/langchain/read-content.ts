@@ -3,11 +3,11 @@
 
 import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { COMPACTION_KIND, thinkingBlock } from '../../shared/content.js';
+import { COMPACTION_KIND, isCompaction, thinkingBlock } from '../../shared/content.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
 import { mediaBlock, opaqueBlock } from '../format/blocks.js';
 import { estimateOpaqueTokens } from '../format/opaque-tokens.js';
-import { isCompactionPart } from '../format/provider-compaction.js';
+import { compactionBlock, isCompactionPart } from '../format/provider-compaction.js';
 import { contentList } from './message-fields.js';
 
 /** Type of a content block → its media type, unless the block names one. */
@@ -38,7 +38,10 @@ export function opaqueContent(item: JsonRecord): OpaqueBlock {
   const { type, text, tool_use_id: callId } = item;
   const kind = typeof type === 'string' ? kindOf(type, item) : 'unknown';
   const tokens = text === '' ? 0 : estimateOpaqueTokens(item, mediaTypeOf);
-  return opaqueBlock(kind, tokens, asText(callId));
+  const block = opaqueBlock(kind, tokens, asText(callId));
+  // Anthropic's shows what it says.
+  const provider = 'content' in item ? 'anthropic' : 'openai';
+  return isCompaction(block) ? compactionBlock(block, provider) : block;
 }
 
 /** A failed compaction replaces no messages, so it must not count as one. */

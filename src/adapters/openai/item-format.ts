@@ -12,7 +12,11 @@ import { madeFrom } from '../format/originals.js';
 import { joinTexts } from '../format/placed.js';
 import { editedContent } from '../format/part-edits.js';
 import { spreadable } from '../format/plain-data.js';
-import { isCompactionPart, ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
+import {
+  compactionBlock,
+  isCompactionPart,
+  ITEM_PROVIDER_MESSAGES,
+} from '../format/provider-compaction.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
 import type { Sdk } from '../format/sdk-of-message.js';
 import {
@@ -133,7 +137,8 @@ function readOther(
     return { kind: 'pinned', relatedId: approvalId, ...(isDenied && { answeredId: approvalId }) };
   }
   if (isAnswer || PINNED_KINDS.has(kind)) return { kind: 'pinned', answeredId: callId };
-  if (isCompactionPart(original)) return { kind: 'compaction', block: opaqueBlockOf(kind, item) };
+  if (isCompactionPart(original))
+    return { kind: 'compaction', block: compactionBlock(opaqueBlockOf(kind, item), 'openai') };
   const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(original);
   const askedId = ASKING_KINDS.has(kind) ? callId : undefined;
   const resultOf = kind === 'program_output' ? callId : undefined;

@@ -29,6 +29,14 @@ export function plainModelName(id: string): string {
   return name.replace(/(?<=-\d+)\.(?=\d)/, '-').replace(VERSION_FIRST, 'claude-$2-$1');
 }
 
+/** Returns the provider of a model: `anthropic`, `openai`, or how the names of other providers' models begin. */
+export function providerOf(modelName: string): string {
+  const name = plainModelName(modelName);
+  if (name.startsWith('claude-')) return 'anthropic';
+  if (/^(?:ft:)?(?:(?:chat)?gpt-(?!oss)|o[134](?![a-z]))/.test(name)) return 'openai';
+  return name.replace(/[-\d].*/s, '');
+}
+
 /** Returns the model in a URL path such as `…/models/claude-opus-5-5@default:rawPredict` or `/model/…/invoke`, if there is one. */
 export function modelInPath(path: string): string | undefined {
   // Azure has paths such as `/models/chat/completions`, which name no model.

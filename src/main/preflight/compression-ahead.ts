@@ -2,6 +2,7 @@
 // it lands; the preflight applies it.
 
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
+import { isReadable } from '../strategies/provider-compaction.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { LeftToOtherProcess } from '../summarizer/summarizer.js';
 import { abortable, backgroundController, heldWhile } from '../waiting/abortable.js';
@@ -199,16 +200,20 @@ export class CompressionAhead {
   take(strategy: CompressionStrategy): MadeCompression | undefined {
     const job = this.#job;
     if (job?.summary === undefined) return undefined;
-    if (job.strategy !== strategy) {
+    const { made, rebase } = job.summary;
+    const { history } = this.#parts;
+    const [first] = made.newHistory;
+    const isForOther =
+      made.by.name === 'provider' && first !== undefined && !isReadable(first, history.modelName);
+    if (job.strategy !== strategy || isForOther) {
       this.#discard(job);
       return undefined;
     }
     job.isLanding = true;
-    const history = this.#parts.history.getRawHistory();
-    const { made, rebase } = job.summary;
-    const rebased = rebase(history);
+    const present = history.getRawHistory();
+    const rebased = rebase(present);
     const { keepsReasoning } = this;
-    const newHistory = keepsReasoning ? moveNoteToEnd(rebased, history) : rebased;
+    const newHistory = keepsReasoning ? moveNoteToEnd(rebased, present) : rebased;
     return { ...made, newHistory, keepsReasoning, isAhead: true };
   }
 

@@ -43,7 +43,8 @@ export class Preflight {
   readonly ahead: CompressionAhead;
   readonly #parts: SessionParts;
   readonly #pruner: DensityPruner;
-  #hasScannedForDrops = false;
+  /** The model for which the history was searched for compactions by its provider; `null` for none. */
+  #searchedFor: string | null | undefined = null;
 
   /** @param former the preflight to replace, if the session continues with the state of another process */
   constructor(parts: SessionParts, former?: Preflight) {
@@ -140,7 +141,7 @@ export class Preflight {
     cacheMisses.endPreflight();
     sent.endPreflight(history.getTotalTokens() >= (terms.minCachedTokens ?? 0));
     cache.endRequest();
-    this.#hasScannedForDrops = true;
+    this.#searchedFor = history.modelName;
   }
 
   /** Only prunes a dirty history. */
@@ -169,11 +170,11 @@ export class Preflight {
     return yield* this.#fit(signal);
   }
 
-  /** Drops the entries that a provider's own compaction replaces. Looks for it only in unsent entries, except in the first preflight. */
+  /** Drops the entries that a provider's own compaction replaces. Looks for it only in unsent entries, except in the first preflight for a model. */
   async *#dropReplaced(signal: AbortSignal | undefined): Steps<CompressedEvent | null> {
     const { history, sent } = this.#parts;
-    const from = this.#hasScannedForDrops ? sent.intactEntries : 0;
-    const compaction = newestCompaction(history.getRawHistory(), from);
+    const from = this.#searchedFor === history.modelName ? sent.intactEntries : 0;
+    const compaction = newestCompaction(history.getRawHistory(), from, history.modelName);
     if (compaction === -1) return null;
     const replaced = replacedEntries(history.getRawHistory(), compaction);
     if (replaced === 0) return null;

@@ -185,7 +185,7 @@ function* continueAsSent(
 }
 
 /** Whether calls at the end of a history have no responses. */
-function hasOpenCalls(entries: readonly IContent[]): boolean {
+export function hasOpenCalls(entries: readonly IContent[]): boolean {
   const last = entries.findLastIndex(({ speaker }) => speaker === 'ai');
   const blocks = entries.slice(Math.max(0, last)).flatMap((entry) => entry.blocks);
   return blocks.filter(isToolCallBlock).length > blocks.filter(isToolResponseBlock).length;

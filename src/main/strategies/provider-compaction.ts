@@ -2,6 +2,7 @@
 
 import { isCompaction } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
+import { providerOf } from '../models/model-name.js';
 
 /** What is to be compacted. */
 export interface ProviderCompactionRequest {
@@ -30,6 +31,8 @@ export interface ProviderItem {
   readonly data: unknown;
   /** Approximate tokens. */
   readonly tokens: number;
+  /** The provider whose models alone can read it. @default any */
+  readonly provider?: string | undefined;
 }
 
 /**
@@ -41,8 +44,14 @@ export type CompactByProvider = (request: ProviderCompactionRequest) => Promise<
 const REASON = 'provider-compaction';
 
 /** Returns an entry with an item of the provider's answer. Like a summary, it never counts as a request of the user. */
-export function providerEntry({ kind, data, tokens }: ProviderItem): IContent {
-  const { metadata, ...entry } = entryOfProvider([{ type: 'opaque', kind, tokens }]);
+export function providerEntry({ kind, data, tokens, provider }: ProviderItem): IContent {
+  const block = {
+    type: 'opaque',
+    kind,
+    tokens,
+    ...(provider !== undefined && { provider }),
+  } as const;
+  const { metadata, ...entry } = entryOfProvider([block]);
   return { ...entry, metadata: { ...metadata, providerMetadata: data } };
 }
 
@@ -62,11 +71,23 @@ export function isProviderEntry({ metadata, blocks }: IContent): boolean {
   return metadata?.reason === REASON && metadata.synthetic === true && blocks[0]?.type === 'opaque';
 }
 
-/** Returns the index of the newest entry from `from` on that holds a provider's compaction, or -1. */
-export function newestCompaction(history: readonly IContent[], from: number): number {
+/** Whether a model can read an entry, if that holds a provider's answer: one of another provider cannot. */
+export function isReadable({ blocks }: IContent, modelName: string | undefined): boolean {
+  const [block] = blocks;
+  const provider = block?.type === 'opaque' ? block.provider : undefined;
+  return provider === undefined || modelName === undefined || provider === providerOf(modelName);
+}
+
+/** Returns the index of the newest entry from `from` on that holds a compaction which the model can read, or -1. */
+export function newestCompaction(
+  history: readonly IContent[],
+  from: number,
+  modelName: string | undefined,
+): number {
   for (let at = history.length - 1; at >= from; at -= 1) {
     const entry = history[at];
-    if (entry !== undefined && isProviderEntry(entry) && isCompaction(entry.blocks[0])) return at;
+    if (entry === undefined || !isProviderEntry(entry) || !isCompaction(entry.blocks[0])) continue;
+    if (isReadable(entry, modelName)) return at;
   }
   return -1;
 }

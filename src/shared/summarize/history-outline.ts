@@ -8,9 +8,17 @@ import { OpenCalls } from '../density/index/open-calls.js';
 
 /**
  * Flags of an entry: its speaker, and whether its metadata marks it as a summary or as synthetic. A blank human entry has no speaker:
- * it asks nothing, and no request may begin with it.
+ * it asks nothing, and no request may begin with it. An ai entry that a provider may be sent nothing of, such as reasoning without a
+ * signature, is bare: it is valid only as part of the answer that begins in the entry before it.
  */
-export const ENTRY_FLAG = { human: 1, ai: 2, tool: 4, summary: 8, synthetic: 16 } as const;
+export const ENTRY_FLAG = {
+  human: 1,
+  ai: 2,
+  tool: 4,
+  summary: 8,
+  synthetic: 16,
+  bare: 64,
+} as const;
 
 /** A history without payloads. Rows are in history order; entries are indices into the history. */
 export interface HistoryOutline {
@@ -45,7 +53,20 @@ export function entryFlags({ speaker, blocks, metadata }: IContent): number {
   if (speaker === 'human' && !blocks.some(hasSubstance)) return 0;
   const summary = metadata?.isSummary === true ? ENTRY_FLAG.summary : 0;
   const synthetic = metadata?.synthetic === true ? ENTRY_FLAG.synthetic : 0;
-  return ENTRY_FLAG[speaker] | summary | synthetic;
+  const bare = speaker === 'ai' && !blocks.some(isSent) ? ENTRY_FLAG.bare : 0;
+  return ENTRY_FLAG[speaker] | summary | synthetic | bare;
+}
+
+function isSent(block: ContentBlock): boolean {
+  const isSealed =
+    block.type === 'thinking' && (block.signature ?? block.encryptedContent) !== undefined;
+  return isSealed || hasSubstance(block);
+}
+
+/** Whether an entry is bare and continues the answer in the entry before it. */
+export function continuesAnswer({ flags }: Pick<HistoryOutline, 'flags'>, entry: number): boolean {
+  const [before = 0, bits = 0] = [flags[entry - 1], flags[entry]];
+  return (bits & ENTRY_FLAG.bare) !== 0 && (before & ENTRY_FLAG.ai) !== 0;
 }
 
 /**

@@ -1,6 +1,7 @@
 // A compression by `high-density`: where its unchanged tail starts, and how a plan that a worker made without payloads is carried
 // out on the entries.
 
+import { continuesAnswer } from './history-outline.js';
 import type { HistoryOutline } from './history-outline.js';
 import { NONE } from '../density/index/history-columns.js';
 import { withResult } from '../content.js';
@@ -16,12 +17,11 @@ export function findTailStart(outline: HistoryOutline, preserveThreshold: number
   return moveBeforePairs(Math.max(0, outline.length - tailLength), outline);
 }
 
-/** Returns the nearest boundary at or before `boundary` that separates no call from its response. */
-export function moveBeforePairs(
-  boundary: number,
-  { callEntries, responseEntries }: HistoryOutline,
-): number {
+/** Returns the nearest boundary at or before `boundary` that separates no call from its response, and nothing from its answer that only continues it. */
+export function moveBeforePairs(boundary: number, outline: HistoryOutline): number {
+  const { callEntries, responseEntries } = outline;
   let start = boundary;
+  while (continuesAnswer(outline, start)) start -= 1;
   // Calls are in the order of their entries. So in one pass from the last call, a start that has moved before a call can be
   // moved again only by an earlier call.
   for (let call = callEntries.length - 1; call >= 0; call -= 1) {

@@ -2,7 +2,7 @@
 // so that none is dropped without the others.
 
 import { NONE } from '../density/index/history-columns.js';
-import { ENTRY_FLAG } from './history-outline.js';
+import { continuesAnswer, ENTRY_FLAG } from './history-outline.js';
 import type { HistoryOutline } from './history-outline.js';
 import { pushTo } from '../lists-by-key.js';
 
@@ -199,7 +199,7 @@ export class EntryGroups {
 
 /**
  * Groups the entries of calls with those of their responses, including incomplete ones. Groups with an open call are
- * pinned. Linear in calls and responses.
+ * pinned. What only continues an answer is in its group. Linear in calls and responses.
  */
 export function groupToolEntries(outline: HistoryOutline): EntryGroups {
   const { callEntries, responseEntries, partialEntries, partialCalls } = outline;
@@ -212,5 +212,7 @@ export function groupToolEntries(outline: HistoryOutline): EntryGroups {
   partialEntries.forEach((entry, row) => {
     groups.join(callEntries[partialCalls[row] ?? NONE] ?? entry, entry);
   });
+  for (let entry = 1; entry < outline.length; entry += 1)
+    if (continuesAnswer(outline, entry)) groups.join(entry - 1, entry);
   return groups;
 }

@@ -24,7 +24,7 @@ function withCompactions(notation: string): IContent[] {
 }
 
 function replacedFrom(history: readonly IContent[], from: number): number {
-  const compaction = newestCompaction(history, from);
+  const compaction = newestCompaction(history, from, undefined);
   return compaction === -1 ? 0 : replacedEntries(history, compaction);
 }
 
