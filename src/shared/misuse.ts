@@ -208,7 +208,7 @@ export function assertTokens(name: string, tokens: unknown): void {
 export function assertCount(name: string, value: unknown): void {
   if (Number.isInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 31) return;
   throw new RangeError(
-    `Expected ${name} to be a whole number of at least 1, got ${typeof value === 'number' ? value : typeof value}.`,
+    `Expected ${name} to be a whole number of at least 1, got ${typeof value === 'number' ? value : kindOf(value)}.`,
   );
 }
 

@@ -395,7 +395,8 @@ describe('TurnLoop', () => {
     ['maxModelCalls', 0, 0],
     ['modelTimeoutMs', 1.5, 1.5],
     ['modelTimeoutMs', 2 ** 31, 2 ** 31],
-    ['toolTimeoutMs', '3', 'string'],
+    ['toolTimeoutMs', '3', 'the string "3"'],
+    ['toolTimeoutMs', null, 'null'],
   ])('refuses a %s of %j', async (name, value, named) => {
     await expect(loopOf(scripted(), {}, { [name]: value })).rejects.toThrow(
       new RangeError(`Expected ${name} to be a whole number of at least 1, got ${named}.`),
