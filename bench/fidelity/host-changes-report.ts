@@ -88,8 +88,7 @@ async function play<Message extends object>(
     meter.send(returned);
     if (returned.every((each, index) => each === given[index])) continue;
     validityErrors += brokenRules(given, returned);
-    const texts = new Set(textsIn(returned));
-    lostTexts += textsIn(given).filter((text) => !texts.has(text)).length;
+    lostTexts += lostOf(textsIn(given), textsIn(returned));
   }
   const [{ inputCost: cost }, { inputCost: givenCost }] = [meter.figures, givenMeter.figures];
   return { cost, givenCost, validityErrors, lostTexts };
@@ -109,6 +108,17 @@ function memoized<From extends object, To extends object>(
     made.set(from, value);
     return value;
   };
+}
+
+/** How many of the texts are not among others, each as often as it was given. */
+function lostOf(given: readonly string[], returned: readonly string[]): number {
+  const rest = new Map<string, number>();
+  for (const text of returned) rest.set(text, (rest.get(text) ?? 0) + 1);
+  return given.filter((text) => {
+    const left = rest.get(text) ?? 0;
+    rest.set(text, left - 1);
+    return left <= 0;
+  }).length;
 }
 
 function textsIn(entries: readonly IContent[]): readonly string[] {

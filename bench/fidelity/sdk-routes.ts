@@ -184,10 +184,10 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
       }
       return { type: 'text', text: text(part['text']) };
     },
-    connect: (compactor, conversationId) => {
+    connect: (compactor) => {
       const compact = anthropicCompactor(compactor);
       return async (messages, modelName) =>
-        asGiven(await compact(asGiven(messages), { modelName, conversationId }));
+        asGiven(await compact(asGiven(messages), { modelName }));
     },
   }),
   route({
@@ -233,10 +233,10 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
         ? { type: 'thinking', thought: text(part['text']) }
         : { type: 'text', text: text(part['text']) };
     },
-    connect: (compactor, conversationId) => {
+    connect: (compactor) => {
       const compact = contentsCompactor(compactor);
       return async (messages, modelName) =>
-        asGiven(await compact(asGiven(messages), { modelName, conversationId }));
+        asGiven(await compact(asGiven(messages), { modelName }));
     },
   }),
 ];

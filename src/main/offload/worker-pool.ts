@@ -165,14 +165,14 @@ export class WorkerPool {
     const outcome = new Deferred<TaskOutcome<TaskRequest>>();
     const queuedAt = this.#options.now();
     const job: PoolJob = { request, timeoutMs, transferList, outcome, queuedAt, rank };
-    this.#queue.add(job);
-    this.#update();
     const abort = (): void => {
       outcome.reject(signal?.reason);
       this.#queue.delete(job);
       this.#update();
     };
     const stopListening = signal && whenAborted(signal, abort);
+    this.#queue.add(job);
+    this.#update();
     // The reply was validated for this request.
     return outcome.promise.finally(stopListening) as Promise<TaskOutcome<Request>>;
   }
