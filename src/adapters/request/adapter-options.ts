@@ -172,18 +172,19 @@ export function completeAdapterOptions(
   compactor: Compactor,
   options: AdapterOptions,
 ): CompleteAdapterOptions {
-  const complete = {
-    ...options,
-    onError: options.onError ?? 'send-uncompacted',
-    maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
-    logger: loggerOf(compactor, options),
-  };
   try {
+    // First: what is no logger cannot be wrapped.
     readOptions('adapter options', options, CHECKS, OPTION_PLACES);
+    const complete = {
+      ...options,
+      onError: options.onError ?? 'send-uncompacted',
+      maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
+      logger: loggerOf(compactor, options),
+    };
     readSessionOptions(optionsOfSession(complete), OPTION_PLACES);
+    return complete;
   } catch (cause) {
     // Callers of adapters get one kind of error for all options.
     throw new RangeError(asError(cause).message, { cause });
   }
-  return complete;
 }
