@@ -6,7 +6,11 @@ import { asArray, asRecord } from '../../shared/json.js';
 import { runSlices } from '../../shared/slices.js';
 import type { HistoryService } from '../../main/history-service.js';
 import { providerOf } from '../../main/models/model-name.js';
-import { isReadable, providerEntry } from '../../main/strategies/provider-compaction.js';
+import {
+  canReadSame,
+  isReadable,
+  providerEntry,
+} from '../../main/strategies/provider-compaction.js';
 import type {
   ProviderCompacted,
   ProviderCompactionRequest,
@@ -25,7 +29,9 @@ export function losesCompaction(
   nextModel: string | undefined,
 ): boolean {
   const modelName = history?.modelName;
-  if (history === undefined || modelName === undefined || modelName === nextModel) return false;
+  if (history === undefined || modelName === undefined) return false;
+  // Hosts may take two models of one provider by turns: then nothing is searched.
+  if (canReadSame(modelName, nextModel)) return false;
   return history
     .getRawHistory()
     .some((entry) => isReadable(entry, modelName) && !isReadable(entry, nextModel));

@@ -49,9 +49,10 @@ export function isSame(a: object | undefined, b: object | undefined): boolean {
  * its reasoning later, or else the answer. Empty before there is one.
  */
 function answerTo(messages: readonly object[]): string {
-  const rest = messages.slice(messages.findIndex(isFromModel));
-  const end = rest.findIndex((message) => !isFromModel(message));
-  const answer = rest.slice(0, end === -1 ? undefined : end);
+  const start = messages.findIndex(isFromModel);
+  if (start === -1) return '';
+  const end = messages.findIndex((message, at) => at > start && !isFromModel(message));
+  const answer = messages.slice(start, end === -1 ? undefined : end);
   const calls = answer.flatMap(callsIn);
   return (calls.length > 0 ? calls : answer.map(withoutMarks)).join('\n');
 }

@@ -3,7 +3,7 @@
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { SessionMemory } from '../state/session-state.js';
-import { newestCompaction } from '../strategies/provider-compaction.js';
+import { canReadSame, newestCompaction } from '../strategies/provider-compaction.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
 import { eventOf, latestApplied, mergedEvents, stripStaleReasoning } from './apply-edit.js';
@@ -170,10 +170,10 @@ export class Preflight {
     return yield* this.#fit(signal);
   }
 
-  /** Drops the entries that a provider's own compaction replaces. Looks for it only in unsent entries, except in the first preflight for a model. */
+  /** Drops the entries that a provider's own compaction replaces. Looks for it only in unsent entries, except in the first preflight for a provider. */
   async *#dropReplaced(signal: AbortSignal | undefined): Steps<CompressedEvent | null> {
     const { history, sent } = this.#parts;
-    const from = this.#searchedFor === history.modelName ? sent.intactEntries : 0;
+    const from = canReadSame(this.#searchedFor, history.modelName) ? sent.intactEntries : 0;
     const compaction = newestCompaction(history.getRawHistory(), from, history.modelName);
     if (compaction === -1) return null;
     const replaced = replacedEntries(history.getRawHistory(), compaction);

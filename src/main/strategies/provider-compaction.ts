@@ -78,6 +78,12 @@ export function isReadable({ blocks }: IContent, modelName: string | undefined):
   return provider === undefined || modelName === undefined || provider === providerOf(modelName);
 }
 
+/** Whether two models can read the same compactions; `null` stands for no model at all. */
+export function canReadSame(one: string | null | undefined, other: string | undefined): boolean {
+  if (one === other) return true;
+  return typeof one === 'string' && other !== undefined && providerOf(one) === providerOf(other);
+}
+
 /** Returns the index of the newest entry from `from` on that holds a compaction which the model can read, or -1. */
 export function newestCompaction(
   history: readonly IContent[],
